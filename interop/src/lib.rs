@@ -1,0 +1,1 @@
+//! Starts real Kafka clusters for tests.
