@@ -25,7 +25,11 @@ pub(crate) fn run() -> Result<()> {
     if report.faults.is_empty() {
         return Ok(());
     }
-    bail!("{} of the behaviours are not as they should be:\n{}", report.faults.len(), report.faults.join("\n"))
+    bail!(
+        "{} of the behaviours are not as they should be:\n{}",
+        report.faults.len(),
+        report.faults.join("\n")
+    )
 }
 
 #[allow(clippy::print_stdout, reason = "the table is what the command is for")]
@@ -98,7 +102,8 @@ fn tests_of(root: &Path) -> Result<Vec<Test>> {
         if !searched || file.extension().is_none_or(|extension| extension != "rs") {
             continue;
         }
-        let text = std::fs::read_to_string(root.join(&file)).with_context(|| format!("reading {}", file.display()))?;
+        let text = std::fs::read_to_string(root.join(&file))
+            .with_context(|| format!("reading {}", file.display()))?;
         tests.extend(tests_in(&file.display().to_string(), &text)?);
     }
     Ok(tests)
@@ -129,7 +134,8 @@ impl Report {
     fn new(lines: &[Line], tests: &[Test]) -> Self {
         let mut report = Self::default();
         let ids: BTreeSet<&str> = lines.iter().map(|line| line.id.as_str()).collect();
-        let sections: BTreeSet<&str> = ids.iter().filter_map(|id| id.rsplit_once('_')).map(|(section, _)| section).collect();
+        let sections: BTreeSet<&str> =
+            ids.iter().filter_map(|id| id.rsplit_once('_')).map(|(section, _)| section).collect();
         let mut shown: BTreeMap<&str, Vec<&Test>> = BTreeMap::new();
         for test in tests {
             let Some((id, _)) = section_of(&test.name) else { continue };
@@ -137,14 +143,17 @@ impl Report {
                 report.judge(id, test);
                 shown.entry(id).or_default().push(test);
             } else if id.rsplit_once('_').is_some_and(|(section, _)| sections.contains(section)) {
-                report.faults.push(format!("  {} ({}) names {id}, which is not in {DOCUMENT}", test.name, test.place));
+                report
+                    .faults
+                    .push(format!("  {} ({}) names {id}, which is not in {DOCUMENT}", test.name, test.place));
             }
         }
         for line in lines {
             report.add(line, shown.get(line.id.as_str()).map_or(&[], Vec::as_slice));
         }
         let shown_lines = shown.len();
-        let later = lines.iter().filter(|line| line.later.is_some() && !shown.contains_key(line.id.as_str())).count();
+        let later =
+            lines.iter().filter(|line| line.later.is_some() && !shown.contains_key(line.id.as_str())).count();
         _ = writeln!(report.notes, "{} lines: {shown_lines} shown by tests, {later} later", lines.len());
         report
     }
@@ -226,7 +235,9 @@ mod tests {
 
     #[test]
     fn a_line_without_a_test_fails() {
-        let report = report("#[test] fn bad_input_33_x() { assert!(a); } fn metadata_01_no_attribute() { assert!(a); }");
+        let report = report(
+            "#[test] fn bad_input_33_x() { assert!(a); } fn metadata_01_no_attribute() { assert!(a); }",
+        );
         assert_eq!(report.faults, ["  metadata_01 has no test: One line that goes on."]);
     }
 
@@ -235,12 +246,17 @@ mod tests {
         let report = report(
             "#[test] fn bad_input_33() { assert!(a) } #[test] fn metadata_01() { assert!(a) } #[test] fn metadata_07_x() { assert!(a) }",
         );
-        assert_eq!(report.faults, ["  metadata_07_x (a.rs:1) names metadata_07, which is not in docs/behaviours.md"]);
+        assert_eq!(
+            report.faults,
+            ["  metadata_07_x (a.rs:1) names metadata_07, which is not in docs/behaviours.md"]
+        );
     }
 
     #[test]
     fn a_test_that_cannot_fail_or_never_runs_fails() {
-        let report = report("#[test] fn bad_input_33() { run(); } #[test] #[ignore = \"slow\"] fn metadata_01() { assert!(a) }");
+        let report = report(
+            "#[test] fn bad_input_33() { run(); } #[test] #[ignore = \"slow\"] fn metadata_01() { assert!(a) }",
+        );
         assert!(report.faults[0].contains("bad_input_33 (a.rs:1) names bad_input_33 but asserts nothing"));
         assert!(report.faults[1].contains("metadata_01 (a.rs:1) names metadata_01 but is ignored"));
         assert_eq!(report.faults.len(), 2);
@@ -251,7 +267,9 @@ mod tests {
         let report = report(
             "#[test] fn bad_input_33() { assert!(a) } #[test] fn metadata_01() { assert!(a) } #[test] fn metadata_02() { assert!(a) }",
         );
-        assert!(report.notes.contains("note: metadata_02 has a test; its mark `(later: the cluster)` can go"));
+        assert!(
+            report.notes.contains("note: metadata_02 has a test; its mark `(later: the cluster)` can go")
+        );
         assert!(report.faults.is_empty());
     }
 }

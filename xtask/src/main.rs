@@ -2,7 +2,10 @@
 
 use clap::Parser;
 
+mod behaviours;
 mod codegen;
+mod source;
+mod tidy;
 
 /// The commands; each one lives in a module of its own.
 #[derive(Parser)]
@@ -10,10 +13,16 @@ mod codegen;
 enum Command {
     /// Writes crates/protocol/src/messages/generated from Kafka's message schemas.
     Codegen(codegen::Args),
+    /// Prints each line of docs/behaviours.md with the tests that show it; fails when one has none.
+    Behaviours,
+    /// Checks what compilers and linters do not see: sizes, left-overs, sleeps in tests, layers, C in the default build.
+    Tidy,
 }
 
 fn main() -> anyhow::Result<()> {
     match Command::parse() {
         Command::Codegen(args) => codegen::run(&args),
+        Command::Behaviours => behaviours::run(),
+        Command::Tidy => tidy::run(),
     }
 }

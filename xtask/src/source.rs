@@ -26,7 +26,8 @@ pub(crate) fn tracked_files(root: &Path) -> Result<Vec<PathBuf>> {
         .context("running git ls-files")?;
     ensure!(output.status.success(), "git ls-files: {}", String::from_utf8_lossy(&output.stderr).trim());
     let names = String::from_utf8(output.stdout).context("a file name that is not UTF-8")?;
-    let mut files: Vec<PathBuf> = names.split('\0').filter(|name| !name.is_empty()).map(PathBuf::from).collect();
+    let mut files: Vec<PathBuf> =
+        names.split('\0').filter(|name| !name.is_empty()).map(PathBuf::from).collect();
     files.retain(|file| root.join(file).is_file());
     files.sort();
     files.dedup();
@@ -170,12 +171,12 @@ pub(crate) fn is_punct(token: Option<&TokenTree>, wanted: char) -> bool {
 
 /// Whether the name that `tokens` start with is called: `name(…)`, or `name::<T>(…)`.
 pub(crate) fn is_call(tokens: &[TokenTree]) -> bool {
-    let parenthesis =
-        |token: Option<&TokenTree>| matches!(token, Some(TokenTree::Group(g)) if g.delimiter() == Delimiter::Parenthesis);
+    let parenthesis = |token: Option<&TokenTree>| matches!(token, Some(TokenTree::Group(g)) if g.delimiter() == Delimiter::Parenthesis);
     if parenthesis(tokens.get(1)) {
         return true;
     }
-    let turbofish = is_punct(tokens.get(1), ':') && is_punct(tokens.get(2), ':') && is_punct(tokens.get(3), '<');
+    let turbofish =
+        is_punct(tokens.get(1), ':') && is_punct(tokens.get(2), ':') && is_punct(tokens.get(3), '<');
     let end = tokens.iter().position(|token| is_punct(Some(token), '>'));
     turbofish && end.is_some_and(|end| parenthesis(tokens.get(end + 1)))
 }
@@ -203,7 +204,8 @@ mod tests {
             trait T { fn f(&self); fn g(&self) { } }
             // #[test] fn h() {}
             const TEXT: &str = \"#[test] fn i() {}\";");
-        let seen: Vec<_> = found.iter().map(|f| (f.name.as_str(), f.is_test(), f.is_ignored(), f.can_fail())).collect();
+        let seen: Vec<_> =
+            found.iter().map(|f| (f.name.as_str(), f.is_test(), f.is_ignored(), f.can_fail())).collect();
         let wanted = [
             ("a", true, false, true),
             ("b", true, false, true),
