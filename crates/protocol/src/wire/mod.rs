@@ -1,0 +1,10 @@
+//! The protocol's primitive types: [`Encoder`] writes them, [`Decoder`] reads them.
+//!
+//! All integers are big-endian. Where a method takes `flexible`, that says whether the message's version is a
+//! flexible one (KIP-482): lengths are then unsigned varints of the length plus one, with zero for null.
+
+mod decoder;
+mod encoder;
+
+pub use decoder::Decoder;
+pub use encoder::{Encoder, PAYLOAD_CHUNK_MIN};
