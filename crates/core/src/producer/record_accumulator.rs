@@ -1,0 +1,401 @@
+//! Where callers put records and the Sender finds them: a queue of batches per partition.
+//!
+//! Kafka's source: `RecordAccumulator`. Everything here may be called from any thread; nothing waits, and no clock is
+//! read. What is queued is bounded by buffer.memory.
+//!
+//! Lock order: a partition's queue, then the incomplete batches, then the buffer pool. Nobody is woken under a lock.
+
+use std::{
+    collections::HashMap,
+    fmt,
+    pin::Pin,
+    sync::{
+        Arc,
+        atomic::{AtomicBool, AtomicUsize, Ordering},
+    },
+    task::{Context, Poll},
+};
+
+use arc_swap::ArcSwap;
+use milena_protocol::records::{BATCH_HEADER_LEN, BatchBuilder, batch_size_upper_bound};
+use parking_lot::Mutex;
+
+use super::{
+    AppendError, Delivery, ProduceError,
+    buffer_pool::{BufferPool, MemoryWait, Reservation},
+    completion::{AllComplete, IncompleteBatches, Outcome},
+    partition_queue::{Appended, OpenBatch, PartitionQueue, QueueState},
+    partitioner::{BuiltInPartitioner, partition_for_key},
+};
+use crate::{cluster::TopicInfo, config::ProducerConfig, record::Record, signal::Signal, time::Instant};
+
+/// Memory is charged in steps of batch.size, but of no less than this.
+const MIN_STEP: usize = 1 << 10;
+
+/// How [`RecordAccumulator::append`] went.
+#[derive(Debug)]
+pub enum Append {
+    /// The record is queued.
+    Appended(Delivery),
+    /// buffer.memory is used up. Wait, and append again with what the wait gives.
+    NeedsMemory(MemoryWait),
+}
+
+/// The queues of all partitions.
+pub struct RecordAccumulator {
+    batch_size: usize,
+    max_request_size: usize,
+    ignore_keys: bool,
+    seed: u64,
+    pool: Arc<BufferPool>,
+    signal: Arc<Signal>,
+    incomplete: Arc<IncompleteBatches>,
+    /// Swapped whole when a topic is used first, or has got more partitions.
+    topics: ArcSwap<Topics>,
+    /// Queues that went from empty to not empty since the Sender last looked; each is in it once at most.
+    active: Mutex<Vec<Arc<PartitionQueue>>>,
+    /// How many flushes are under way: then every batch is ready.
+    flushing: AtomicUsize,
+    /// Checked under a partition's lock, so that nothing is appended behind the last drain; `refusal` says why.
+    refusing: AtomicBool,
+    refusal: Mutex<Option<AppendError>>,
+}
+
+#[derive(Clone, Default)]
+struct Topics {
+    by_name: HashMap<Arc<str>, Arc<TopicQueues>, foldhash::fast::FixedState>,
+    /// How many queues there are in all: the next one's id.
+    queues: usize,
+}
+
+struct TopicQueues {
+    partitioner: Arc<BuiltInPartitioner>,
+    partitions: Vec<Arc<PartitionQueue>>,
+}
+
+impl RecordAccumulator {
+    /// An empty accumulator; `signal` wakes the driver, the sticky partitions follow from `seed`.
+    pub fn new(config: &ProducerConfig, signal: Arc<Signal>, seed: u64) -> Self {
+        Self {
+            batch_size: config.batch_size,
+            max_request_size: config.max_request_size,
+            ignore_keys: config.partitioner_ignore_keys,
+            seed,
+            pool: Arc::new(BufferPool::new(config.buffer_memory)),
+            signal,
+            incomplete: Arc::default(),
+            topics: ArcSwap::default(),
+            active: Mutex::default(),
+            flushing: AtomicUsize::new(0),
+            refusing: AtomicBool::new(false),
+            refusal: Mutex::new(None),
+        }
+    }
+
+    /// Queues a record for a partition of `topic`, which the caller has from the metadata.
+    ///
+    /// `timestamp` is the record's, in milliseconds since the Unix epoch. `memory` is what an earlier call waited for.
+    /// No allocation per record, one copy, and one lock, the partition's.
+    ///
+    /// # Errors
+    /// [`AppendError`]; nothing is queued then.
+    pub fn append(
+        &self,
+        topic: &TopicInfo,
+        record: &Record<'_>,
+        timestamp: i64,
+        now: Instant,
+        memory: Option<Reservation>,
+    ) -> Result<Append, AppendError> {
+        let size = batch_size_upper_bound(record.key, record.value, record.headers);
+        self.check(size, timestamp)?;
+        topic.touch(now);
+        let topics = self.topics.load();
+        if let Some(queues) = topics.queues(topic) {
+            return self.append_to(queues, topic, record, timestamp, now, size, memory);
+        }
+        drop(topics);
+        self.add_topic(topic);
+        match self.topics.load().queues(topic) {
+            Some(queues) => self.append_to(queues, topic, record, timestamp, now, size, memory),
+            None => Err(self.unknown_partition(topic, record.partition.unwrap_or(0))),
+        }
+    }
+
+    /// Waits until everything that is queued now is delivered or has failed; meanwhile nothing lingers.
+    pub fn flush(self: &Arc<Self>) -> Flush {
+        self.flushing.fetch_add(1, Ordering::AcqRel);
+        let batches = AllComplete::new(self.incomplete.snapshot());
+        self.signal.notify();
+        Flush { accumulator: Arc::clone(self), batches }
+    }
+
+    /// The memory that all batches share.
+    pub fn pool(&self) -> &Arc<BufferPool> {
+        &self.pool
+    }
+
+    /// Batches that are queued or in flight.
+    pub fn incomplete_batches(&self) -> usize {
+        self.incomplete.len()
+    }
+
+    /// Refuses records from now on. What is queued stays; whoever waits for memory gets an error.
+    pub fn refuse(&self, why: AppendError) {
+        {
+            let mut refusal = self.refusal.lock();
+            // A fatal error says more than that the producer was closed after it.
+            if !matches!(*refusal, Some(AppendError::Fatal(_))) {
+                *refusal = Some(why);
+            }
+        }
+        self.refusing.store(true, Ordering::Release);
+        self.pool.close();
+        self.signal.notify();
+    }
+
+    /// Fails what is queued; to be called after [`refuse`](Self::refuse), so that nothing follows.
+    pub(crate) fn abort(&self, error: &ProduceError) {
+        // Not a plain load: whoever adds a topic after this has seen the refusal as well.
+        for queue in self.topics.rcu(Arc::clone).all() {
+            while let Some(batch) = queue.take(self.batch_size) {
+                batch.completer.complete(Outcome::Failed(error.clone()));
+            }
+        }
+    }
+
+    /// The queues that have become active, in the order in which they did.
+    pub(crate) fn take_active(&self, into: &mut Vec<Arc<PartitionQueue>>) {
+        into.append(&mut self.active.lock());
+    }
+
+    /// Whether a flush is under way.
+    pub(crate) fn is_flushing(&self) -> bool {
+        self.flushing.load(Ordering::Acquire) > 0
+    }
+
+    /// The partitioner of a topic that was used.
+    pub(crate) fn partitioner(&self, topic: &str) -> Option<Arc<BuiltInPartitioner>> {
+        self.topics.load().by_name.get(topic).map(|queues| Arc::clone(&queues.partitioner))
+    }
+
+    #[expect(clippy::too_many_arguments, reason = "append's own, and what it has computed from them")]
+    #[inline]
+    fn append_to(
+        &self,
+        queues: &TopicQueues,
+        topic: &TopicInfo,
+        record: &Record<'_>,
+        timestamp: i64,
+        now: Instant,
+        size: usize,
+        memory: Option<Reservation>,
+    ) -> Result<Append, AppendError> {
+        let (partition, sticky) = self.partition(queues, topic, record)?;
+        let queue = usize::try_from(partition)
+            .ok()
+            .filter(|_| topic.partition(partition).is_some())
+            .and_then(|index| queues.partitions.get(index))
+            .ok_or_else(|| self.unknown_partition(topic, partition))?;
+
+        let mut state = queue.lock();
+        if self.refusing.load(Ordering::Acquire) {
+            drop(state);
+            return Err(self.refusal());
+        }
+        let needed = size - BATCH_HEADER_LEN;
+        let mut changed = false;
+        let appended = match queue.append(&mut state, record, timestamp, needed, self.batch_size) {
+            Some(appended) => appended,
+            None => {
+                let open = state.open.is_some();
+                queue.close_open(&mut state);
+                let Some(memory) = memory.or_else(|| self.pool.try_reserve(self.step(size))) else {
+                    drop(state);
+                    let wait = self.pool.wait(self.step(size));
+                    self.signal.notify();
+                    return Ok(Append::NeedsMemory(wait));
+                };
+                changed = self.open_batch(queue, &mut state, memory, now) || open;
+                let Some(appended) = queue.append(&mut state, record, timestamp, needed, self.batch_size)
+                else {
+                    // A batch that was opened just now takes its first record whatever its size.
+                    return Err(AppendError::Closed);
+                };
+                appended
+            }
+        };
+        let delivery = state
+            .open
+            .as_ref()
+            .map(|batch| Delivery::new(Arc::clone(batch.completer.completion()), appended.index, timestamp));
+        let switch = sticky && self.count_sticky(&mut state, appended);
+        drop(state);
+
+        if switch {
+            queues.partitioner.switch(partition, topic);
+        }
+        if changed || appended.became_full {
+            self.signal.notify();
+        }
+        delivery.map(Append::Appended).ok_or(AppendError::Closed)
+    }
+
+    /// The record's partition, and whether the sticky partitioner chose it.
+    #[inline]
+    fn partition(
+        &self,
+        queues: &TopicQueues,
+        topic: &TopicInfo,
+        record: &Record<'_>,
+    ) -> Result<(i32, bool), AppendError> {
+        if let Some(partition) = record.partition {
+            return Ok((partition, false));
+        }
+        match record.key {
+            Some(key) if !self.ignore_keys => Ok((partition_for_key(key, topic.partitions.len()), false)),
+            _ => {
+                let partition = queues.partitioner.partition(topic);
+                partition.map(|p| (p, true)).ok_or_else(|| self.unknown_partition(topic, 0))
+            }
+        }
+    }
+
+    /// Counts a record without a key; true when batch.size bytes went to the partition (KIP-794).
+    #[inline]
+    fn count_sticky(&self, state: &mut QueueState, appended: Appended) -> bool {
+        state.sticky_bytes += appended.bytes;
+        let switch = state.sticky_bytes >= self.batch_size;
+        if switch {
+            state.sticky_bytes = 0;
+        }
+        switch
+    }
+
+    /// Opens a batch; true if the Sender has to know of it.
+    fn open_batch(
+        &self,
+        queue: &Arc<PartitionQueue>,
+        state: &mut QueueState,
+        memory: Reservation,
+        now: Instant,
+    ) -> bool {
+        let builder = BatchBuilder::new(self.pool.buffer(memory.bytes()));
+        let completer = self.incomplete.open(Arc::clone(&queue.topic), queue.partition);
+        let to_list = queue.open(state, OpenBatch { builder, memory, completer, created_at: now });
+        if to_list {
+            self.active.lock().push(Arc::clone(queue));
+        }
+        // A batch in a queue that the Sender has emptied and not yet let go of starts a linger as well.
+        true
+    }
+
+    fn check(&self, size: usize, timestamp: i64) -> Result<(), AppendError> {
+        let too_large = |limit, setting| Err(AppendError::RecordTooLarge { size, limit, setting });
+        if size > self.max_request_size {
+            return too_large(self.max_request_size, "max.request.size");
+        }
+        if size > self.pool.total() {
+            return too_large(self.pool.total(), "buffer.memory");
+        }
+        if timestamp < 0 {
+            return Err(AppendError::NegativeTimestamp(timestamp));
+        }
+        Ok(())
+    }
+
+    /// What a batch that begins with a record of `size` is charged.
+    fn step(&self, size: usize) -> usize {
+        size.max(self.batch_size).max(MIN_STEP).min(self.pool.total())
+    }
+
+    fn refusal(&self) -> AppendError {
+        self.refusal.lock().clone().unwrap_or(AppendError::Closed)
+    }
+
+    #[cold]
+    fn unknown_partition(&self, topic: &TopicInfo, partition: i32) -> AppendError {
+        AppendError::UnknownPartition {
+            topic: Arc::clone(&topic.name),
+            partition,
+            count: topic.partitions.len(),
+        }
+    }
+
+    #[cold]
+    fn add_topic(&self, topic: &TopicInfo) {
+        self.topics.rcu(|topics| {
+            let mut topics = Topics::clone(topics);
+            topics.add(topic, self.seed, self.max_request_size);
+            topics
+        });
+    }
+}
+
+impl fmt::Debug for RecordAccumulator {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("RecordAccumulator")
+            .field("pool", &self.pool)
+            .field("incomplete_batches", &self.incomplete.len())
+            .finish_non_exhaustive()
+    }
+}
+
+impl Topics {
+    /// The queues of a topic, if there is one for each of its partitions.
+    #[inline]
+    fn queues(&self, topic: &TopicInfo) -> Option<&TopicQueues> {
+        let queues = self.by_name.get(&*topic.name)?;
+        (queues.partitions.len() >= topic.partitions.len()).then_some(queues)
+    }
+
+    fn add(&mut self, topic: &TopicInfo, seed: u64, max_batch: usize) {
+        let known = self.by_name.get(&topic.name);
+        let mut partitions = known.map(|known| known.partitions.clone()).unwrap_or_default();
+        let partitioner = match known {
+            Some(known) => Arc::clone(&known.partitioner),
+            None => Arc::new(BuiltInPartitioner::new(seed ^ self.by_name.len() as u64)),
+        };
+        for partition in partitions.len()..topic.partitions.len() {
+            let partition = i32::try_from(partition).unwrap_or(i32::MAX);
+            let queue = PartitionQueue::new(Arc::clone(&topic.name), partition, self.queues, max_batch);
+            partitions.push(Arc::new(queue));
+            self.queues += 1;
+        }
+        self.by_name.insert(Arc::clone(&topic.name), Arc::new(TopicQueues { partitioner, partitions }));
+    }
+
+    /// All queues by their ids, so that the order does not follow from hashes.
+    fn all(&self) -> Vec<Arc<PartitionQueue>> {
+        let mut all: Vec<_> =
+            self.by_name.values().flat_map(|topic| topic.partitions.iter().cloned()).collect();
+        all.sort_unstable_by_key(|queue| queue.id);
+        all
+    }
+}
+
+/// Waits for what was queued when [`RecordAccumulator::flush`] was called.
+pub struct Flush {
+    accumulator: Arc<RecordAccumulator>,
+    batches: AllComplete,
+}
+
+impl Future for Flush {
+    type Output = ();
+
+    fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<()> {
+        self.batches.poll(cx)
+    }
+}
+
+impl Drop for Flush {
+    fn drop(&mut self) {
+        self.accumulator.flushing.fetch_sub(1, Ordering::AcqRel);
+    }
+}
+
+impl fmt::Debug for Flush {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Flush")
+    }
+}
