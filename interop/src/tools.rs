@@ -1,0 +1,175 @@
+//! Other people's clients, run against any bootstrap list: Kafka's own command-line tools and kcat.
+//!
+//! Each ends within [`PATIENCE`], or is killed and the error says what it had said.
+
+use std::path::Path;
+use std::process::Command;
+use std::time::Duration;
+
+use anyhow::{Context as _, Result, ensure};
+
+use crate::process::{self, Output};
+use crate::{jars, skip};
+
+/// How long a tool may take: a Java machine on a busy computer needs seconds to start.
+pub const PATIENCE: Duration = Duration::from_secs(120);
+
+/// How long [`console_consumer`] waits for the next record.
+const CONSUMER_TIMEOUT_MS: &str = "30000";
+
+/// What `DumpLogSegments` says of what it dislikes; it exits with 0 all the same.
+const COMPLAINTS: [&str; 9] = [
+    "isvalid: false",
+    "isValid: false",
+    "invalid bytes at the end of",
+    "Non-consecutive offsets in",
+    "Mismatches in",
+    "indexed offsets are not found in",
+    "Found out of order timestamp",
+    "Found timestamp mismatch",
+    "Exception",
+];
+
+/// Whether Kafka's tools can be run here; says why not.
+///
+/// # Panics
+/// When they cannot and `MILENA_REQUIRE_KAFKA=1`.
+#[must_use]
+pub fn available() -> bool {
+    jars::missing().map(skip).is_none()
+}
+
+/// Runs one of Kafka's own classes, such as `org.apache.kafka.tools.TopicCommand`.
+///
+/// # Errors
+/// When it cannot be started or does not end in time. How it ended is in the output.
+pub fn run(class: &str, arguments: &[&str], stdin: &[u8]) -> Result<Output> {
+    let mut java = Command::new("java");
+    java.args(["-Xmx256m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1"]);
+    java.args(["-Dorg.slf4j.simpleLogger.defaultLogLevel=warn", "-cp", jars::classpath()?, class])
+        .args(arguments);
+    process::run(&mut java, stdin, PATIENCE).with_context(|| format!("{class} {}", arguments.join(" ")))
+}
+
+/// [`run`], and the output of a success.
+fn text(class: &str, arguments: &[&str], stdin: &[u8]) -> Result<String> {
+    run(class, arguments, stdin)?.text().with_context(|| format!("{class} {}", arguments.join(" ")))
+}
+
+/// `TopicCommand --bootstrap-server … arguments`: what it printed.
+///
+/// # Errors
+/// When it failed.
+pub fn topics(bootstrap: &str, arguments: &[&str]) -> Result<String> {
+    text(
+        "org.apache.kafka.tools.TopicCommand",
+        &[&["--bootstrap-server", bootstrap], arguments].concat(),
+        b"",
+    )
+}
+
+/// Creates a topic.
+///
+/// # Errors
+/// When Kafka's tool failed, as it does when there is one already.
+pub fn create_topic(bootstrap: &str, topic: &str, partitions: u32, replication_factor: u16) -> Result<()> {
+    let (partitions, factor) = (partitions.to_string(), replication_factor.to_string());
+    let arguments =
+        ["--create", "--topic", topic, "--partitions", &partitions, "--replication-factor", &factor];
+    topics(bootstrap, &arguments).map(drop)
+}
+
+/// `ConsoleProducer`: each line of `lines` becomes a record. `more` are further arguments, such as `--reader-property parse.key=true`.
+///
+/// # Errors
+/// When it failed. It exits with 0 even for records that were not delivered, so an error in its log is a failure too.
+pub fn console_producer(bootstrap: &str, topic: &str, lines: &str, more: &[&str]) -> Result<()> {
+    let class = "org.apache.kafka.tools.ConsoleProducer";
+    let arguments = [&["--bootstrap-server", bootstrap, "--topic", topic], more].concat();
+    let output = run(class, &arguments, lines.as_bytes())?;
+    ensure!(!output.stderr.contains("ERROR"), "{class}: {}", output.stderr);
+    output.text().map(drop)
+}
+
+/// `ConsoleConsumer`: reads `count` records from the beginning, without a group of a known name, and answers what it printed: a line for
+/// each. `more` are further arguments, such as `--formatter-property print.key=true` or `--partition 0`.
+///
+/// # Errors
+/// When it failed, or fewer records came.
+pub fn console_consumer(bootstrap: &str, topic: &str, count: usize, more: &[&str]) -> Result<String> {
+    let limit = count.to_string();
+    let mut arguments = vec!["--bootstrap-server", bootstrap, "--topic", topic, "--max-messages", &limit];
+    arguments.extend(["--timeout-ms", CONSUMER_TIMEOUT_MS]);
+    if !more.contains(&"--offset") {
+        arguments.push("--from-beginning");
+    }
+    arguments.extend(more);
+    let output = run("org.apache.kafka.tools.consumer.ConsoleConsumer", &arguments, b"")?;
+    let summary = format!("Processed a total of {count} messages");
+    ensure!(output.stderr.contains(&summary), "not the {count} records wanted: {}", output.stderr);
+    output.text()
+}
+
+/// `ProducerPerformance`: sends `records` of `size` bytes as fast as it can; the answer is its report. `more` are properties, `key=value`.
+///
+/// # Errors
+/// When it failed.
+pub fn producer_performance(
+    bootstrap: &str,
+    topic: &str,
+    records: u64,
+    size: usize,
+    more: &[&str],
+) -> Result<String> {
+    let (records, size, bootstrap) =
+        (records.to_string(), size.to_string(), format!("bootstrap.servers={bootstrap}"));
+    let arguments = [
+        &["--topic", topic, "--num-records", &records, "--record-size", &size, "--throughput", "-1"][..],
+        &["--producer-props", &bootstrap],
+        more,
+    ]
+    .concat();
+    text("org.apache.kafka.tools.ProducerPerformance", &arguments, b"")
+}
+
+/// `VerifiableProducer`: sends the numbers from 0 to `records`; the answer is its lines of JSON, one for each acknowledgement and a summary.
+///
+/// # Errors
+/// When it failed.
+pub fn verifiable_producer(bootstrap: &str, topic: &str, records: u64) -> Result<String> {
+    let records = records.to_string();
+    let arguments = ["--bootstrap-server", bootstrap, "--topic", topic, "--max-messages", &records];
+    text("org.apache.kafka.tools.VerifiableProducer", &arguments, b"")
+}
+
+/// `DumpLogSegments --deep-iteration --print-data-log` over segment files (`….log`, `….index`, `….timeindex`): what it printed.
+///
+/// # Errors
+/// When it failed, or complained of what it read: of a batch with a wrong checksum, of an index that does not fit its log.
+pub fn dump_log_segments(files: &[&Path]) -> Result<String> {
+    let files: Vec<&str> =
+        files.iter().map(|file| file.to_str().context("a path that is not UTF-8")).collect::<Result<_>>()?;
+    let arguments = ["--deep-iteration", "--print-data-log", "--files", &files.join(",")];
+    let output = run("org.apache.kafka.tools.DumpLogSegments", &arguments, b"")?;
+    let errors = output.stderr.clone();
+    let dump = output.text()?;
+    let said = format!("{dump}\n{errors}");
+    let complaint = COMPLAINTS.iter().find(|complaint| said.contains(**complaint));
+    ensure!(complaint.is_none(), "DumpLogSegments complains: {said}");
+    Ok(dump)
+}
+
+/// Runs kcat with the arguments given; `None`, with a word about it, where it is not installed.
+///
+/// # Errors
+/// When it does not end in time. How it ended is in the output.
+///
+/// # Panics
+/// When it is not installed and `MILENA_REQUIRE_KAFKA=1`.
+pub fn kcat(arguments: &[&str], stdin: &[u8]) -> Result<Option<Output>> {
+    if Command::new("kcat").arg("-V").output().is_err() {
+        skip("kcat is not installed (Debian: apt-get install kcat)");
+        return Ok(None);
+    }
+    process::run(Command::new("kcat").args(arguments), stdin, PATIENCE).map(Some)
+}
