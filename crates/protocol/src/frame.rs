@@ -7,7 +7,7 @@ use crate::{ApiKey, DecodeError, Decoder, EncodeError, Encoder, Message, Request
 const LENGTH_PREFIX: usize = 4;
 /// Room for the small fields of a typical message.
 const INITIAL_CAPACITY: usize = 256;
-/// What [`FrameReader`] reserves beyond what has arrived.
+/// The room below which [`FrameReader`] makes more of it.
 const RESERVE_MIN: usize = 4 * 1024;
 
 /// A frame that is ready to be sent: its chunks, the length prefix included.
@@ -215,8 +215,8 @@ impl FrameReader {
 
     /// Takes the next frame off the front of `buffer`, without its length prefix; None when more bytes have to arrive.
     ///
-    /// Then it has made room for them: for the rest of the frame, but never for more than has arrived already and
-    /// 4 KiB, because a length is only a claim.
+    /// Then it has made room for them. The buffer never holds more than twice what has arrived and 8 KiB, because a
+    /// length is only a claim.
     ///
     /// # Errors
     /// When the length is negative or above the limit.
@@ -232,7 +232,10 @@ impl FrameReader {
         }
         let missing = (LENGTH_PREFIX + len).saturating_sub(buffer.len());
         if missing > 0 {
-            buffer.reserve(missing.min(buffer.len() + RESERVE_MIN));
+            // Only when the room is used up: `reserve` may double what the buffer holds.
+            if buffer.capacity() - buffer.len() < RESERVE_MIN {
+                buffer.reserve(missing.min(buffer.len() + RESERVE_MIN));
+            }
             return Ok(None);
         }
         buffer.advance(LENGTH_PREFIX);

@@ -72,7 +72,7 @@ const DATA: &[&str] =
     &["ConsumerProtocolAssignment", "ConsumerProtocolSubscription", "RequestHeader", "ResponseHeader"];
 
 const GENERATED: &str = "crates/protocol/src/messages/generated";
-const GENERATED_TESTS: &str = "crates/protocol/tests/generated";
+const GENERATED_TESTS: &str = "crates/protocol/tests/messages/generated";
 
 /// Options of `cargo xtask codegen`.
 #[derive(clap::Args)]

@@ -5,6 +5,8 @@
 
 mod decoder;
 mod encoder;
+#[cfg(test)]
+mod tests;
 
 pub use decoder::Decoder;
 pub use encoder::{Encoder, PAYLOAD_CHUNK_MIN};

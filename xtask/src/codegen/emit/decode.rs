@@ -52,7 +52,12 @@ fn tagged_fields(message: &Message, item: &Struct) -> anyhow::Result<String> {
         let read = read_value(message, item, field, field.tagged, "true")?;
         let guard = condition(field.tagged, message.flexible.intersect(item.versions));
         let guard = guard.map_or(String::new(), |condition| format!(" if {condition}"));
-        let _ = writeln!(arms, "{}{guard} => out.{} = {read},", field.tag.unwrap_or_default(), field.ident());
+        let _ = writeln!(
+            arms,
+            "{}{guard} => {{ out.{} = {read}; }}",
+            field.tag.unwrap_or_default(),
+            field.ident()
+        );
     }
     Ok(format!(
         "dec.tagged_fields({place}, |tag, dec| {{ match tag {{ {arms} _ => return Ok(false), }} Ok(true) }})?;\n"

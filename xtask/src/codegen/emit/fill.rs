@@ -54,7 +54,6 @@ fn qualified(default: &str, message: &Message, field: &Field) -> String {
 fn fill(message: &Message, field: &Field, versions: Versions) -> String {
     let element = match &field.kind {
         Kind::Bool => "random.bool()".to_owned(),
-        Kind::Float64 => "random.f64()".to_owned(),
         Kind::ErrorCode => "ErrorCode(random.int() as i16)".to_owned(),
         Kind::Uuid => "Uuid(random.bytes())".to_owned(),
         Kind::String => "random.string()".to_owned(),

@@ -114,19 +114,21 @@ impl Message for ApiVersionsResponse {
                         out.supported_features =
                             dec.array(true, 6, "ApiVersionsResponse.supported_features", |dec| {
                                 SupportedFeatureKey::read(dec, version)
-                            })?
+                            })?;
                     }
                     1 => {
                         out.finalized_features_epoch =
-                            dec.i64("ApiVersionsResponse.finalized_features_epoch")?
+                            dec.i64("ApiVersionsResponse.finalized_features_epoch")?;
                     }
                     2 => {
                         out.finalized_features =
                             dec.array(true, 6, "ApiVersionsResponse.finalized_features", |dec| {
                                 FinalizedFeatureKey::read(dec, version)
-                            })?
+                            })?;
                     }
-                    3 => out.zk_migration_ready = dec.bool("ApiVersionsResponse.zk_migration_ready")?,
+                    3 => {
+                        out.zk_migration_ready = dec.bool("ApiVersionsResponse.zk_migration_ready")?;
+                    }
                     _ => return Ok(false),
                 }
                 Ok(true)

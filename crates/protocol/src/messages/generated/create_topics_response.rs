@@ -160,7 +160,7 @@ impl CreatableTopicResult {
                     0 => {
                         out.topic_config_error_code = dec
                             .i16("CreateTopicsResponse.CreatableTopicResult.topic_config_error_code")
-                            .map(ErrorCode)?
+                            .map(ErrorCode)?;
                     }
                     _ => return Ok(false),
                 }

@@ -152,8 +152,12 @@ impl Message for FetchRequest {
         if flexible {
             dec.tagged_fields("FetchRequest", |tag, dec| {
                 match tag {
-                    0 => out.cluster_id = dec.nullable_string(true, "FetchRequest.cluster_id")?,
-                    1 if version >= 15 => out.replica_state = ReplicaState::read(dec, version)?,
+                    0 => {
+                        out.cluster_id = dec.nullable_string(true, "FetchRequest.cluster_id")?;
+                    }
+                    1 if version >= 15 => {
+                        out.replica_state = ReplicaState::read(dec, version)?;
+                    }
                     _ => return Ok(false),
                 }
                 Ok(true)
@@ -358,10 +362,10 @@ impl FetchPartition {
                 match tag {
                     0 if version >= 17 => {
                         out.replica_directory_id =
-                            dec.uuid("FetchRequest.FetchPartition.replica_directory_id")?
+                            dec.uuid("FetchRequest.FetchPartition.replica_directory_id")?;
                     }
                     1 if version == 18 => {
-                        out.high_watermark = dec.i64("FetchRequest.FetchPartition.high_watermark")?
+                        out.high_watermark = dec.i64("FetchRequest.FetchPartition.high_watermark")?;
                     }
                     _ => return Ok(false),
                 }

@@ -85,7 +85,7 @@ impl Message for FetchResponse {
                     0 if version >= 16 => {
                         out.node_endpoints = dec.array(true, 11, "FetchResponse.node_endpoints", |dec| {
                             NodeEndpoint::read(dec, version)
-                        })?
+                        })?;
                     }
                     _ => return Ok(false),
                 }
@@ -306,9 +306,15 @@ impl PartitionData {
         if flexible {
             dec.tagged_fields("FetchResponse.PartitionData", |tag, dec| {
                 match tag {
-                    0 => out.diverging_epoch = EpochEndOffset::read(dec, version)?,
-                    1 => out.current_leader = LeaderIdAndEpoch::read(dec, version)?,
-                    2 => out.snapshot_id = SnapshotId::read(dec, version)?,
+                    0 => {
+                        out.diverging_epoch = EpochEndOffset::read(dec, version)?;
+                    }
+                    1 => {
+                        out.current_leader = LeaderIdAndEpoch::read(dec, version)?;
+                    }
+                    2 => {
+                        out.snapshot_id = SnapshotId::read(dec, version)?;
+                    }
                     _ => return Ok(false),
                 }
                 Ok(true)

@@ -59,9 +59,10 @@ impl Message for ProduceResponse {
             dec.tagged_fields("ProduceResponse", |tag, dec| {
                 match tag {
                     0 if version >= 10 => {
-                        out.node_endpoints = dec.array(true, 11, "ProduceResponse.node_endpoints", |dec| {
-                            NodeEndpoint::read(dec, version)
-                        })?
+                        out.node_endpoints =
+                            dec.array(true, 11, "ProduceResponse.node_endpoints", |dec| {
+                                NodeEndpoint::read(dec, version)
+                            })?;
                     }
                     _ => return Ok(false),
                 }
@@ -242,7 +243,9 @@ impl PartitionProduceResponse {
         if flexible {
             dec.tagged_fields("ProduceResponse.PartitionProduceResponse", |tag, dec| {
                 match tag {
-                    0 if version >= 10 => out.current_leader = LeaderIdAndEpoch::read(dec, version)?,
+                    0 if version >= 10 => {
+                        out.current_leader = LeaderIdAndEpoch::read(dec, version)?;
+                    }
                     _ => return Ok(false),
                 }
                 Ok(true)

@@ -140,7 +140,9 @@ impl Message for UpdateMetadataRequest {
         if flexible {
             dec.tagged_fields("UpdateMetadataRequest", |tag, dec| {
                 match tag {
-                    0 if version == 8 => out.r#type = dec.i8("UpdateMetadataRequest.type")?,
+                    0 if version == 8 => {
+                        out.r#type = dec.i8("UpdateMetadataRequest.type")?;
+                    }
                     _ => return Ok(false),
                 }
                 Ok(true)
