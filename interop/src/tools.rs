@@ -51,6 +51,14 @@ pub fn run(class: &str, arguments: &[&str], stdin: &[u8]) -> Result<Output> {
     process::run(&mut java, stdin, PATIENCE).with_context(|| format!("{class} {}", arguments.join(" ")))
 }
 
+/// Runs a single file of Java source against Kafka's own classes.
+///
+/// # Errors
+/// As [`run`]. A compiler is needed: with a JRE alone, the output says that `jdk.compiler` is missing.
+pub fn run_source(file: &Path, arguments: &[&str], stdin: &[u8]) -> Result<Output> {
+    run(file.to_str().context("a path that is not UTF-8")?, arguments, stdin)
+}
+
 /// [`run`], and the output of a success.
 fn text(class: &str, arguments: &[&str], stdin: &[u8]) -> Result<String> {
     run(class, arguments, stdin)?.text().with_context(|| format!("{class} {}", arguments.join(" ")))
