@@ -4,6 +4,13 @@ use super::{
     NO_PRODUCER_EPOCH, NO_PRODUCER_ID, NO_SEQUENCE, NO_TIMESTAMP, Record, RecordsError, compression, varint,
 };
 
+/// The most that a batch's length field can say.
+const MAX_BATCH: usize = i32::MAX as usize;
+
+/// Room for all that stands before a record's key, and the value's length: length 5, attributes 1, timestamp delta 10,
+/// offset delta 5, key length 5, value length 5.
+const FIXED: usize = 32;
+
 /// A record's header to be written: a key and bytes or null. Order and duplicates are kept.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Header<'a> {
@@ -96,7 +103,11 @@ impl BatchBuilder {
         value: Option<&[u8]>,
         headers: &[Header<'_>],
     ) -> u32 {
-        let index = self.open_record(timestamp, payload_size(key, value, headers), key, value);
+        let index = self.open_record(timestamp, key, value, headers_size(headers));
+        if headers.is_empty() {
+            self.buffer.push(0);
+            return index;
+        }
         varint::push(&mut self.buffer, headers.len() as i64);
         for header in headers {
             varint::push(&mut self.buffer, header.key.len() as i64);
@@ -114,7 +125,7 @@ impl BatchBuilder {
     /// As [`append`](Self::append).
     pub fn append_record(&mut self, record: &Record) -> u32 {
         let (key, value) = (record.key.as_deref(), record.value.as_deref());
-        let index = self.open_record(record.timestamp, record.payload_size(), key, value);
+        let index = self.open_record(record.timestamp, key, value, record.headers.size());
         varint::push(&mut self.buffer, record.headers.len() as i64);
         self.buffer.extend_from_slice(record.headers.encoded());
         index
@@ -195,32 +206,38 @@ impl BatchBuilder {
         Ok(CompressedBatch { buffer: out, compression: codec, summary: self.summary })
     }
 
-    /// Reserves room for a record whose key, value and headers take `payload` bytes, and encodes all but the headers.
+    /// Encodes all of a record but its headers, which take `headers` bytes with their count, and reserves their room.
     #[inline]
     fn open_record(
         &mut self,
         timestamp: i64,
-        payload: usize,
         key: Option<&[u8]>,
         value: Option<&[u8]>,
+        headers: usize,
     ) -> u32 {
         let index = self.summary.record_count;
         if index == 0 {
             self.summary.base_timestamp = timestamp;
         }
-        let body = self.body_size(timestamp, payload);
-        assert!(self.buffer.len() + body < i32::MAX as usize, "a batch holds at most i32::MAX bytes");
-        self.buffer.reserve(body + varint::MAX_VARLONG);
+        let delta = timestamp.wrapping_sub(self.summary.base_timestamp);
+        let body = self.body_size(timestamp, nullable_size(key) + nullable_size(value) + headers);
+        assert!(self.buffer.len() + body < MAX_BATCH, "a batch holds at most i32::MAX bytes");
+        self.buffer.reserve(body + FIXED);
 
-        // Length, attributes, timestamp delta, offset delta, key length: 5 + 1 + 10 + 5 + 5 bytes at most.
-        let mut prefix = [0u8; 32];
-        let mut at = varint::put(&mut prefix, 0, body as i64);
-        at = varint::put(&mut prefix, at + 1, self.timestamp_delta(timestamp));
-        at = varint::put(&mut prefix, at, i64::from(index));
-        at = varint::put(&mut prefix, at, length_of(key));
-        self.buffer.extend_from_slice(&prefix[..at]);
-        self.buffer.extend_from_slice(key.unwrap_or_default());
-        varint::push(&mut self.buffer, length_of(value));
+        let (key_length, value_length) = (length_of(key), length_of(value));
+        let key = key.unwrap_or_default();
+        write_short::<FIXED>(&mut self.buffer, |room| {
+            // The byte after the length is the attributes, none of which is in use.
+            let at = varint::put(room, 0, body as i64) + 1;
+            let at = varint::put(room, at, delta);
+            let at = varint::put(room, at, i64::from(index));
+            let at = varint::put(room, at, key_length);
+            if key.is_empty() { varint::put(room, at, value_length) } else { at }
+        });
+        if !key.is_empty() {
+            self.buffer.extend_from_slice(key);
+            write_short::<8>(&mut self.buffer, |room| varint::put(room, 0, value_length));
+        }
         self.buffer.extend_from_slice(value.unwrap_or_default());
 
         self.summary.max_timestamp = self.summary.max_timestamp.max(timestamp);
@@ -357,11 +374,28 @@ pub(super) fn write_header(batch: &mut [u8], mut header: BatchHeader) -> u32 {
 /// Bytes of what a record holds, with the lengths before each and the header count.
 #[inline]
 pub(super) fn payload_size(key: Option<&[u8]>, value: Option<&[u8]>, headers: &[Header<'_>]) -> usize {
-    let mut size = nullable_size(key) + nullable_size(value) + varint::size(headers.len() as i64);
-    for header in headers {
-        size += varint::size(header.key.len() as i64) + header.key.len() + nullable_size(header.value);
-    }
-    size
+    nullable_size(key) + nullable_size(value) + headers_size(headers)
+}
+
+/// Bytes of the headers and their count.
+#[inline]
+fn headers_size(headers: &[Header<'_>]) -> usize {
+    let each = |header: &Header<'_>| {
+        varint::size(header.key.len() as i64) + header.key.len() + nullable_size(header.value)
+    };
+    varint::size(headers.len() as i64) + headers.iter().map(each).sum::<usize>()
+}
+
+/// Appends the bytes that `write` puts at the start of `N` zeroes; it returns how many.
+///
+/// The bytes are written where they stay. Putting them together on the stack first would cost more than all the rest:
+/// a wide load of what was just stored byte by byte waits for the stores.
+#[inline]
+fn write_short<const N: usize>(buffer: &mut Vec<u8>, write: impl FnOnce(&mut [u8; N]) -> usize) {
+    let start = buffer.len();
+    buffer.extend_from_slice(&[0; N]);
+    let written = buffer.last_chunk_mut().map_or(0, write);
+    buffer.truncate(start + written);
 }
 
 pub(super) fn nullable_size(bytes: Option<&[u8]>) -> usize {

@@ -71,10 +71,7 @@ pub struct HeaderIter<'a> {
 impl Record {
     /// Bytes of key, value and headers as they are encoded, with their lengths and the header count.
     pub(super) fn payload_size(&self) -> usize {
-        nullable_size(self.key.as_deref())
-            + nullable_size(self.value.as_deref())
-            + varint::size(self.headers.count as i64)
-            + self.headers.bytes.len()
+        nullable_size(self.key.as_deref()) + nullable_size(self.value.as_deref()) + self.headers.size()
     }
 }
 
@@ -190,6 +187,11 @@ impl Headers {
     /// Whether there are none.
     pub fn is_empty(&self) -> bool {
         self.count == 0
+    }
+
+    /// Bytes of the headers and their count on the wire.
+    pub(super) fn size(&self) -> usize {
+        varint::size(self.count as i64) + self.bytes.len()
     }
 
     /// The headers as they are on the wire, without their count.

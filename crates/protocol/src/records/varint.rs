@@ -2,6 +2,9 @@
 
 use super::RecordsError;
 
+/// The most bytes that a 32-bit varint takes.
+pub(super) const MAX_VARINT: usize = 5;
+
 /// The most bytes that a 64-bit varint takes.
 pub(super) const MAX_VARLONG: usize = 10;
 
@@ -10,10 +13,17 @@ const fn zigzag(value: i64) -> u64 {
 }
 
 /// Bytes that `value` takes. The 32- and the 64-bit encodings of the same number are equal.
+#[inline]
 pub(super) const fn size(value: i64) -> usize {
-    // One byte for each started group of 7 bits; `| 1` makes zero take one.
-    let bits = 64 - (zigzag(value) | 1).leading_zeros();
-    bits.div_ceil(7) as usize
+    let raw = zigzag(value);
+    // Lengths and deltas nearly always take one byte or two.
+    if raw < 1 << 7 {
+        1
+    } else if raw < 1 << 14 {
+        2
+    } else {
+        (u64::BITS - raw.leading_zeros()).div_ceil(7) as usize
+    }
 }
 
 /// Writes `value` at `at` and returns where it ends. The caller left [`MAX_VARLONG`] bytes of room (5 for 32 bits).
@@ -79,7 +89,7 @@ impl<'a> Cursor<'a> {
             self.at += 1;
             return Ok(i32::from(first >> 1) ^ -i32::from(first & 1));
         }
-        let raw = self.raw::<5>(what)?;
+        let raw = self.raw::<MAX_VARINT>(what)?;
         // Bits past the 32nd are dropped, as Java's shift drops them.
         let raw = raw as u32;
         Ok((raw >> 1).cast_signed() ^ -(raw & 1).cast_signed())
