@@ -1,0 +1,340 @@
+//! Does the asking: picks the broker, connects, sends, and never waits for a dead one (Kafka's `DefaultMetadataUpdater`).
+
+use std::{collections::BTreeSet, sync::Arc, time::Duration};
+
+use milena_protocol::{VersionRange, messages::MetadataRequest};
+
+use super::{Metadata, PlannedRequest, RefreshReason, UpdateOutcome};
+use crate::{
+    cluster::Cluster,
+    config::ClientConfig,
+    network::{
+        ClientRequest, Completion, DisconnectCause, LeastLoaded, NetworkClient, NodeId, NodeReadiness,
+        NodeStateChange, RequestFailure, RequestToken, Response, StateChange,
+    },
+    time::Instant,
+};
+
+/// When a refresh is due and nobody is connected, so long one broker may take to connect before the next one is tried
+/// beside it. More than any healthy handshake takes, much less than the set-up timeout.
+const CONNECT_STAGGER: Duration = Duration::from_millis(250);
+
+/// The oldest metadata request that can say "all topics" and "no topics".
+const OLDEST_VERSION: i16 = 1;
+/// The oldest metadata request that can say "do not create topics".
+const OLDEST_VERSION_WITHOUT_CREATION: i16 = 4;
+
+/// A metadata request under way.
+#[derive(Debug)]
+struct UnderWay {
+    token: RequestToken,
+    planned: PlannedRequest,
+}
+
+/// Refreshes [`Metadata`] over [`NetworkClient`].
+#[derive(Debug)]
+pub struct MetadataUpdater {
+    request_timeout: Duration,
+    rebootstrap: bool,
+    rebootstrap_trigger: Duration,
+    /// At most one for all topics and one for some.
+    under_way: Vec<UnderWay>,
+    /// Nodes whose request failed since the last success or pause: the others are asked at once, these are not.
+    failed: BTreeSet<NodeId>,
+    /// When the last attempt to connect for a refresh began.
+    connecting_since: Option<Instant>,
+    /// Since when a refresh has been due without success (KIP-1102).
+    due_since: Option<Instant>,
+    /// When to try again, beside what happens: a backoff or the next stagger.
+    wake_at: Instant,
+    /// The version of the cluster that the network client knows: the pointer is enough to see a change.
+    known_nodes: Option<Arc<Cluster>>,
+}
+
+impl MetadataUpdater {
+    /// An updater with nothing under way.
+    pub fn new(config: &ClientConfig) -> Self {
+        Self {
+            request_timeout: config.request_timeout,
+            rebootstrap: config.rebootstrap,
+            rebootstrap_trigger: config.rebootstrap_trigger,
+            under_way: Vec::new(),
+            failed: BTreeSet::new(),
+            connecting_since: None,
+            due_since: None,
+            wake_at: Instant::FAR_FUTURE,
+            known_nodes: None,
+        }
+    }
+
+    /// Takes callers' wishes, tells the network client the latest nodes, and asks for metadata if that is due.
+    pub fn poll(&mut self, metadata: &mut Metadata, network: &mut NetworkClient, now: Instant) {
+        metadata.poll(now);
+        metadata.publish_changes();
+        self.update_nodes(metadata, network, now);
+        self.wake_at = Instant::FAR_FUTURE;
+        self.trigger_rebootstrap(metadata, network, now);
+        // At most two requests can be due, one for all topics and one for some.
+        while now >= metadata.next_update_at() {
+            self.due_since.get_or_insert(now);
+            if !self.ask(metadata, network, now) {
+                break;
+            }
+        }
+    }
+
+    /// When [`poll`](Self::poll) has something to do at the latest.
+    pub fn next_timeout(&self, metadata: &Metadata, now: Instant) -> Option<Instant> {
+        let due = metadata.next_update_at();
+        // What is due already waits for a connection, a stagger or a backoff.
+        let due = if due <= now { Instant::FAR_FUTURE } else { due };
+        let trigger =
+            self.due_since.filter(|_| self.rebootstrap).map(|since| since + self.rebootstrap_trigger);
+        let at = due.min(self.wake_at).min(trigger.unwrap_or(Instant::FAR_FUTURE));
+        Some(at).filter(|at| *at != Instant::FAR_FUTURE)
+    }
+
+    /// True while a metadata request is under way.
+    pub fn is_updating(&self) -> bool {
+        !self.under_way.is_empty()
+    }
+
+    fn update_nodes(&mut self, metadata: &Metadata, network: &mut NetworkClient, now: Instant) {
+        let cluster = metadata.cluster();
+        if !self.known_nodes.as_ref().is_some_and(|known| Arc::ptr_eq(known, cluster)) {
+            network.set_nodes(cluster, now);
+            self.failed.retain(|node| cluster.node(*node).is_some());
+            self.known_nodes = Some(Arc::clone(cluster));
+        }
+    }
+
+    /// True if a request was sent.
+    fn ask(&mut self, metadata: &mut Metadata, network: &mut NetworkClient, now: Instant) -> bool {
+        let mut candidate = self.candidate(network, now);
+        if candidate.is_none() && self.bootstrap_again(metadata, network, now) {
+            candidate = self.candidate(network, now);
+        }
+        match candidate {
+            Some(LeastLoaded { node, readiness: NodeReadiness::Ready }) => {
+                self.send(node, metadata, network, now)
+            }
+            Some(LeastLoaded { node, readiness: NodeReadiness::CanConnect }) => {
+                self.connect(node, network, now);
+                false
+            }
+            Some(LeastLoaded { readiness: NodeReadiness::Connecting, .. }) => {
+                self.hurry(network, now);
+                false
+            }
+            None => {
+                self.wake_at = network.next_candidate_at(now);
+                false
+            }
+        }
+    }
+
+    /// The least loaded node, one that has not just failed if there is one.
+    fn candidate(&self, network: &mut NetworkClient, now: Instant) -> Option<LeastLoaded> {
+        network
+            .least_loaded_but(now, |node| self.failed.contains(&node))
+            .or_else(|| network.least_loaded_node(now))
+    }
+
+    fn connect(&mut self, node: NodeId, network: &mut NetworkClient, now: Instant) {
+        network.ready(node, now);
+        self.connecting_since = Some(now);
+        self.wake_at = now + CONNECT_STAGGER;
+    }
+
+    /// Somebody is connecting. If that takes long, tries the next one beside it.
+    fn hurry(&mut self, network: &mut NetworkClient, now: Instant) {
+        let since = *self.connecting_since.get_or_insert(now);
+        if now < since + CONNECT_STAGGER {
+            self.wake_at = since + CONNECT_STAGGER;
+        } else if let Some(node) = network.connectable_node(now) {
+            self.connect(node, network, now);
+        } else {
+            self.wake_at = network.next_candidate_at(now);
+        }
+    }
+
+    fn send(
+        &mut self,
+        node: NodeId,
+        metadata: &mut Metadata,
+        network: &mut NetworkClient,
+        now: Instant,
+    ) -> bool {
+        let Some(planned) = metadata.next_request(now) else { return false };
+        let creates = planned.request.allow_auto_topic_creation;
+        let oldest = if creates { OLDEST_VERSION } else { OLDEST_VERSION_WITHOUT_CREATION };
+        let token = network.next_token();
+        let request = ClientRequest {
+            token,
+            request: Box::new(planned.request.clone()),
+            versions: VersionRange::new(oldest, i16::MAX),
+            timeout: self.request_timeout,
+            expects_response: true,
+        };
+        self.connecting_since = None;
+        match network.send(node, request, now) {
+            Ok(()) => {
+                self.under_way.push(UnderWay { token, planned });
+                true
+            }
+            Err(_) => {
+                metadata.handle_failure(&planned, "the broker chosen takes no requests", now);
+                false
+            }
+        }
+    }
+
+    /// Takes a completion that is the updater's own; gives others back.
+    pub fn handle_completion(
+        &mut self,
+        completion: Completion,
+        metadata: &mut Metadata,
+        network: &mut NetworkClient,
+        now: Instant,
+    ) -> Option<Completion> {
+        let Some(place) = self.under_way.iter().position(|under_way| under_way.token == completion.token)
+        else {
+            return Some(completion);
+        };
+        let planned = self.under_way.swap_remove(place).planned;
+        match completion.result {
+            Ok(response) => {
+                self.handle_response(&planned, &response, completion.node, metadata, network, now);
+            }
+            Err(failure) => self.handle_failure(&planned, &failure, completion.node, metadata, network, now),
+        }
+        self.update_nodes(metadata, network, now);
+        None
+    }
+
+    fn handle_response(
+        &mut self,
+        planned: &PlannedRequest,
+        response: &Response,
+        node: NodeId,
+        metadata: &mut Metadata,
+        network: &mut NetworkClient,
+        now: Instant,
+    ) {
+        let decoded = match response.decode::<MetadataRequest>() {
+            Ok(decoded) => decoded,
+            Err(error) => {
+                network.undecodable(node, &error, now);
+                let text =
+                    format!("{}: the metadata answer cannot be decoded: {error}", network.address(node));
+                return self.failed(planned, &text, node, metadata, network, now);
+            }
+        };
+        let throttle = Duration::from_millis(u64::try_from(decoded.throttle_time_ms).unwrap_or(0));
+        network.throttle(node, throttle, now);
+        match metadata.handle_response(planned, &decoded, response.version, now) {
+            UpdateOutcome::Updated => {
+                self.failed.clear();
+                self.due_since = None;
+            }
+            UpdateOutcome::Failed => {
+                self.failed.insert(node);
+            }
+            UpdateOutcome::RebootstrapRequired if self.rebootstrap => {
+                self.start_again(metadata, network, now);
+            }
+            UpdateOutcome::RebootstrapRequired => {}
+        }
+    }
+
+    fn handle_failure(
+        &mut self,
+        planned: &PlannedRequest,
+        failure: &RequestFailure,
+        node: NodeId,
+        metadata: &mut Metadata,
+        network: &mut NetworkClient,
+        now: Instant,
+    ) {
+        let text = failure.to_string();
+        self.failed(planned, &text, node, metadata, network, now);
+        if matches!(failure, RequestFailure::UnsupportedVersion { .. } | RequestFailure::Encode(_)) {
+            metadata.fail_fatally(&text);
+        }
+    }
+
+    /// Another broker is asked at once; only when all have failed there is a pause.
+    fn failed(
+        &mut self,
+        planned: &PlannedRequest,
+        text: &str,
+        node: NodeId,
+        metadata: &mut Metadata,
+        network: &mut NetworkClient,
+        now: Instant,
+    ) {
+        metadata.handle_failure(planned, text, now);
+        self.failed.insert(node);
+        if network.least_loaded_but(now, |other| self.failed.contains(&other)).is_some() {
+            metadata.retry_at_once(now);
+        } else {
+            self.failed.clear();
+        }
+    }
+
+    /// Takes note of how nodes fare: that demands refreshes, and is what spent waits name as their cause.
+    pub fn handle_state_change(&mut self, change: &NodeStateChange, metadata: &mut Metadata) {
+        let (node, address) = (change.node, &change.address);
+        match &change.change {
+            // A bootstrap address is connected for the sake of a refresh that is due already.
+            StateChange::Connecting if node >= 0 => {
+                metadata.request_update(RefreshReason::Connecting(node));
+            }
+            StateChange::Ready if node >= 0 => metadata.note_broker_ready(),
+            StateChange::Connecting | StateChange::Ready => {}
+            StateChange::Disconnected { cause: DisconnectCause::Idle | DisconnectCause::Dropped, .. } => {}
+            StateChange::Disconnected { cause, reason } => {
+                let text = match cause {
+                    DisconnectCause::SetupFailed => format!("cannot connect to {address}: {reason}"),
+                    _ => format!("disconnected from {address}: {reason}"),
+                };
+                metadata.note_connection_failure(&text);
+                metadata.request_update(match cause {
+                    DisconnectCause::RequestTimedOut => RefreshReason::RequestTimedOut(node),
+                    _ => RefreshReason::Disconnected(node),
+                });
+            }
+        }
+    }
+
+    /// When no node can be asked at all (KIP-899).
+    fn bootstrap_again(
+        &mut self,
+        metadata: &mut Metadata,
+        network: &mut NetworkClient,
+        now: Instant,
+    ) -> bool {
+        let hopeless = !network.any_connected() && !metadata.cluster().is_bootstrap();
+        self.rebootstrap && hopeless && self.start_again(metadata, network, now)
+    }
+
+    /// When refreshes have been failing for too long (KIP-1102).
+    fn trigger_rebootstrap(&mut self, metadata: &mut Metadata, network: &mut NetworkClient, now: Instant) {
+        let Some(since) = self.due_since.filter(|_| self.rebootstrap) else { return };
+        if now >= since + self.rebootstrap_trigger {
+            self.due_since = Some(now);
+            self.start_again(metadata, network, now);
+        }
+    }
+
+    fn start_again(&mut self, metadata: &mut Metadata, network: &mut NetworkClient, now: Instant) -> bool {
+        if !metadata.rebootstrap(now) {
+            return false;
+        }
+        // What was learned is not to be trusted: also a connection that serves a bootstrap address goes.
+        network.close_all(now);
+        self.failed.clear();
+        self.update_nodes(metadata, network, now);
+        true
+    }
+}

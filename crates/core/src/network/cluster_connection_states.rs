@@ -1,0 +1,251 @@
+//! How each node's connection stands: its addresses, its backoffs, its requests in flight.
+//!
+//! Kafka's source: `ClusterConnectionStates`. This part decides about times and addresses; `NetworkClient` talks.
+
+use std::{
+    collections::{BTreeMap, VecDeque},
+    net::SocketAddr,
+    sync::Arc,
+    time::Duration,
+};
+
+use rand::rngs::SmallRng;
+
+use super::{ConnectionId, NodeApiVersions, NodeId, in_flight_requests::InFlightRequests};
+use crate::{backoff::ExponentialBackoff, cluster::Node, config::ClientConfig, time::Instant};
+
+/// The most addresses of one host that are tried; a resolver that answers more is not believed.
+const ADDRESSES_MAX: usize = 64;
+
+/// How far a connection has come.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ConnectionState {
+    /// There is none.
+    Disconnected,
+    /// The host is being resolved or the socket is being opened.
+    Connecting,
+    /// The socket is open, the broker was asked which versions it speaks.
+    CheckingApiVersions,
+    /// Requests can be sent.
+    Ready,
+}
+
+/// The rules of all nodes (KIP-580, KIP-601).
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Backoffs {
+    reconnect: ExponentialBackoff,
+    setup: ExponentialBackoff,
+    setup_base: Duration,
+}
+
+impl Backoffs {
+    pub(super) fn new(config: &ClientConfig) -> Self {
+        Self {
+            reconnect: ExponentialBackoff::new(config.reconnect_backoff, config.reconnect_backoff_max),
+            setup: ExponentialBackoff::new(
+                config.connection_setup_timeout,
+                config.connection_setup_timeout_max,
+            ),
+            setup_base: config.connection_setup_timeout,
+        }
+    }
+
+    /// socket.connection.setup.timeout.ms, before it grows.
+    pub(super) fn setup_base(&self) -> Duration {
+        self.setup_base
+    }
+}
+
+/// What to do next for a node that is to be connected.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Attempt {
+    /// Ask for the host's addresses.
+    Resolve,
+    /// Open a socket.
+    Connect(SocketAddr),
+}
+
+/// One node and its connection.
+#[derive(Debug)]
+pub(super) struct NodeConnection {
+    pub(super) node: Arc<Node>,
+    /// `host:port`, for people.
+    pub(super) address: Arc<str>,
+    pub(super) state: ConnectionState,
+    /// The socket, from the attempt to open it until it is closed; none while the host is being resolved.
+    pub(super) connection: Option<ConnectionId>,
+    pub(super) in_flight: InFlightRequests,
+    /// Set exactly while the state is `Ready`.
+    pub(super) api_versions: Option<NodeApiVersions>,
+    pub(super) throttled_until: Instant,
+    /// When the connection last carried anything.
+    pub(super) last_used: Instant,
+    /// While connecting: when the attempt has taken too long.
+    pub(super) setup_deadline: Instant,
+    /// While disconnected: when the next attempt may start.
+    pub(super) retry_at: Instant,
+    /// True for a bootstrap address that the metadata no longer names: it serves until a named broker is ready.
+    pub(super) retiring: bool,
+    /// Addresses that this resolution gave and that are still untried.
+    untried: VecDeque<SocketAddr>,
+    last_address: Option<SocketAddr>,
+    /// Set after an established connection dropped: that address is the last to be tried again.
+    skip: Option<SocketAddr>,
+    /// Attempts in a row that did not end in `Ready`.
+    failed_attempts: u32,
+    /// Attempts in a row whose socket did not open.
+    failed_connects: u32,
+}
+
+impl NodeConnection {
+    fn new(node: Arc<Node>) -> Self {
+        Self {
+            address: node.to_string().into(),
+            node,
+            state: ConnectionState::Disconnected,
+            connection: None,
+            in_flight: InFlightRequests::default(),
+            api_versions: None,
+            throttled_until: Instant::ORIGIN,
+            last_used: Instant::ORIGIN,
+            setup_deadline: Instant::FAR_FUTURE,
+            retry_at: Instant::ORIGIN,
+            retiring: false,
+            untried: VecDeque::new(),
+            last_address: None,
+            skip: None,
+            failed_attempts: 0,
+            failed_connects: 0,
+        }
+    }
+
+    pub(super) fn may_connect(&self, now: Instant) -> bool {
+        self.state == ConnectionState::Disconnected && now >= self.retry_at && !self.retiring
+    }
+
+    pub(super) fn is_ready(&self, now: Instant) -> bool {
+        self.state == ConnectionState::Ready && now >= self.throttled_until
+    }
+
+    /// Starts an attempt with the next untried address, or with a resolution when there is none.
+    pub(super) fn begin(&mut self, backoffs: &Backoffs, rng: &mut SmallRng, now: Instant) -> Attempt {
+        self.state = ConnectionState::Connecting;
+        self.setup_deadline = now + backoffs.setup.after(self.failed_connects, rng);
+        match self.untried.pop_front() {
+            Some(address) => {
+                self.last_address = Some(address);
+                Attempt::Connect(address)
+            }
+            None => Attempt::Resolve,
+        }
+    }
+
+    /// Takes the resolver's addresses; the one whose established connection dropped last comes last.
+    pub(super) fn resolved(&mut self, addresses: Vec<SocketAddr>) {
+        self.untried = addresses.into_iter().take(ADDRESSES_MAX).collect();
+        if let Some(at) = self.skip.take().and_then(|skip| self.untried.iter().position(|a| *a == skip)) {
+            let skipped = self.untried.remove(at);
+            self.untried.extend(skipped);
+        }
+    }
+
+    /// True when an address of this resolution is left to try without a backoff.
+    pub(super) fn has_untried(&self) -> bool {
+        !self.untried.is_empty()
+    }
+
+    /// The socket did not open.
+    pub(super) fn connect_failed(&mut self) {
+        self.failed_connects = self.failed_connects.saturating_add(1);
+    }
+
+    /// The socket is open: from now on a failure is not the network's way to the host.
+    pub(super) fn opened(&mut self, handshake: Duration, now: Instant) {
+        self.state = ConnectionState::CheckingApiVersions;
+        self.failed_connects = 0;
+        self.setup_deadline = now + handshake;
+        self.last_used = now;
+    }
+
+    /// The broker can be talked to: only now the reconnect backoff starts anew.
+    pub(super) fn ready(&mut self, versions: NodeApiVersions, now: Instant) {
+        self.state = ConnectionState::Ready;
+        self.api_versions = Some(versions);
+        self.failed_attempts = 0;
+        self.setup_deadline = Instant::FAR_FUTURE;
+        self.last_used = now;
+    }
+
+    /// The attempt or the connection ended; a backoff begins unless it was the client that did not need it any more.
+    pub(super) fn ended(&mut self, wanted: bool, backoffs: &Backoffs, rng: &mut SmallRng, now: Instant) {
+        if matches!(self.state, ConnectionState::CheckingApiVersions | ConnectionState::Ready) {
+            self.untried.clear();
+            self.skip = self.last_address.filter(|_| wanted);
+        }
+        self.state = ConnectionState::Disconnected;
+        self.connection = None;
+        self.api_versions = None;
+        self.setup_deadline = Instant::FAR_FUTURE;
+        self.retry_at = now;
+        if wanted {
+            self.retry_at = now + backoffs.reconnect.after(self.failed_attempts, rng);
+            self.failed_attempts = self.failed_attempts.saturating_add(1);
+        }
+    }
+}
+
+/// All nodes by id, and the way back from a connection to its node.
+#[derive(Debug, Default)]
+pub(super) struct ClusterConnectionStates {
+    nodes: BTreeMap<NodeId, NodeConnection>,
+    by_connection: BTreeMap<ConnectionId, NodeId>,
+}
+
+impl ClusterConnectionStates {
+    pub(super) fn get(&self, node: NodeId) -> Option<&NodeConnection> {
+        self.nodes.get(&node)
+    }
+
+    pub(super) fn get_mut(&mut self, node: NodeId) -> Option<&mut NodeConnection> {
+        self.nodes.get_mut(&node)
+    }
+
+    pub(super) fn len(&self) -> usize {
+        self.nodes.len()
+    }
+
+    /// All nodes, by id.
+    pub(super) fn iter(&self) -> impl ExactSizeIterator<Item = (NodeId, &NodeConnection)> + Clone {
+        self.nodes.iter().map(|(id, node)| (*id, node))
+    }
+
+    pub(super) fn ids(&self) -> Vec<NodeId> {
+        self.nodes.keys().copied().collect()
+    }
+
+    pub(super) fn insert(&mut self, node: Arc<Node>) {
+        self.nodes.insert(node.id, NodeConnection::new(node));
+    }
+
+    pub(super) fn remove(&mut self, node: NodeId) {
+        self.nodes.remove(&node);
+    }
+
+    /// Gives the node a connection.
+    pub(super) fn bind(&mut self, node: NodeId, connection: ConnectionId) {
+        if let Some(state) = self.nodes.get_mut(&node) {
+            state.connection = Some(connection);
+            self.by_connection.insert(connection, node);
+        }
+    }
+
+    /// Forgets a connection: what its socket still says means nothing.
+    pub(super) fn unbind(&mut self, connection: ConnectionId) {
+        self.by_connection.remove(&connection);
+    }
+
+    /// The node whose connection it is, unless it was closed.
+    pub(super) fn node_of(&self, connection: ConnectionId) -> Option<NodeId> {
+        self.by_connection.get(&connection).copied()
+    }
+}
