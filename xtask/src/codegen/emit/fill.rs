@@ -11,6 +11,7 @@ use crate::codegen::table::NOTICE;
 pub(in crate::codegen) fn module(messages: &[Message]) -> anyhow::Result<String> {
     let mut out = format!(
         "{NOTICE}//! Fills every struct at random with what a version can carry.\n\n\
+        #![allow(clippy::redundant_closure_for_method_calls, reason = \"one form for all types\")]\n\n\
         use bytes::Bytes;\nuse milena_protocol::{{ErrorCode, Uuid, messages}};\n\nuse super::fill::{{Fill, Random}};\n\n"
     );
     for message in messages {
@@ -56,6 +57,7 @@ fn fill(message: &Message, field: &Field, versions: Versions) -> String {
         Kind::Bool => "random.bool()".to_owned(),
         Kind::ErrorCode => "ErrorCode(random.int() as i16)".to_owned(),
         Kind::Uuid => "Uuid(random.bytes())".to_owned(),
+        Kind::Int64 => "random.int()".to_owned(),
         Kind::String => "random.string()".to_owned(),
         Kind::Bytes => "Bytes::from(random.payload())".to_owned(),
         Kind::Struct(name) => format!("messages::{}::{name}::fill(random, version)", message.module),

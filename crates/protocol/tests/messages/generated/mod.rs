@@ -2,6 +2,8 @@
 
 //! Fills every struct at random with what a version can carry.
 
+#![allow(clippy::redundant_closure_for_method_calls, reason = "one form for all types")]
+
 use bytes::Bytes;
 use milena_protocol::{ErrorCode, Uuid, messages};
 
@@ -11,7 +13,7 @@ impl Fill for messages::add_offsets_to_txn_request::AddOffsetsToTxnRequest {
     fn fill(random: &mut Random, _version: i16) -> Self {
         Self {
             transactional_id: random.string(),
-            producer_id: random.int() as i64,
+            producer_id: random.int(),
             producer_epoch: random.int() as i16,
             group_id: random.string(),
         }
@@ -37,7 +39,7 @@ impl Fill for messages::add_partitions_to_txn_request::AddPartitionsToTxnRequest
                 Vec::new()
             },
             v3_and_below_transactional_id: if version <= 3 { random.string() } else { String::new() },
-            v3_and_below_producer_id: if version <= 3 { random.int() as i64 } else { 0 },
+            v3_and_below_producer_id: if version <= 3 { random.int() } else { 0 },
             v3_and_below_producer_epoch: if version <= 3 { random.int() as i16 } else { 0 },
             v3_and_below_topics: if version <= 3 {
                 random.vec(|random| {
@@ -54,7 +56,7 @@ impl Fill for messages::add_partitions_to_txn_request::AddPartitionsToTxnTransac
     fn fill(random: &mut Random, version: i16) -> Self {
         Self {
             transactional_id: random.string(),
-            producer_id: random.int() as i64,
+            producer_id: random.int(),
             producer_epoch: random.int() as i16,
             verify_only: random.bool(),
             topics: random.vec(|random| {
@@ -200,7 +202,7 @@ impl Fill for messages::alter_partition_request::AlterPartitionRequest {
     fn fill(random: &mut Random, version: i16) -> Self {
         Self {
             broker_id: random.int() as i32,
-            broker_epoch: random.int() as i64,
+            broker_epoch: random.int(),
             topics: random.vec(|random| messages::alter_partition_request::TopicData::fill(random, version)),
         }
     }
@@ -235,7 +237,7 @@ impl Fill for messages::alter_partition_request::PartitionData {
 
 impl Fill for messages::alter_partition_request::BrokerState {
     fn fill(random: &mut Random, _version: i16) -> Self {
-        Self { broker_id: random.int() as i32, broker_epoch: random.int() as i64 }
+        Self { broker_id: random.int() as i32, broker_epoch: random.int() }
     }
 }
 
@@ -296,7 +298,7 @@ impl Fill for messages::api_versions_response::ApiVersionsResponse {
             } else {
                 Vec::new()
             },
-            finalized_features_epoch: if version >= 3 { random.int() as i64 } else { -1 },
+            finalized_features_epoch: if version >= 3 { random.int() } else { -1 },
             finalized_features: if version >= 3 {
                 random
                     .vec(|random| messages::api_versions_response::FinalizedFeatureKey::fill(random, version))
@@ -507,10 +509,7 @@ impl Fill for messages::consumer_protocol_subscription::TopicPartition {
 
 impl Fill for messages::controlled_shutdown_request::ControlledShutdownRequest {
     fn fill(random: &mut Random, version: i16) -> Self {
-        Self {
-            broker_id: random.int() as i32,
-            broker_epoch: if version >= 2 { random.int() as i64 } else { -1 },
-        }
+        Self { broker_id: random.int() as i32, broker_epoch: if version >= 2 { random.int() } else { -1 } }
     }
 }
 
@@ -720,7 +719,7 @@ impl Fill for messages::delete_records_request::DeleteRecordsTopic {
 
 impl Fill for messages::delete_records_request::DeleteRecordsPartition {
     fn fill(random: &mut Random, _version: i16) -> Self {
-        Self { partition_index: random.int() as i32, offset: random.int() as i64 }
+        Self { partition_index: random.int() as i32, offset: random.int() }
     }
 }
 
@@ -750,7 +749,7 @@ impl Fill for messages::delete_records_response::DeleteRecordsPartitionResult {
     fn fill(random: &mut Random, _version: i16) -> Self {
         Self {
             partition_index: random.int() as i32,
-            low_watermark: random.int() as i64,
+            low_watermark: random.int(),
             error_code: ErrorCode(random.int() as i16),
         }
     }
@@ -1001,8 +1000,8 @@ impl Fill for messages::describe_log_dirs_response::DescribeLogDirsResult {
             topics: random.vec(|random| {
                 messages::describe_log_dirs_response::DescribeLogDirsTopic::fill(random, version)
             }),
-            total_bytes: if version >= 4 { random.int() as i64 } else { -1 },
-            usable_bytes: if version >= 4 { random.int() as i64 } else { -1 },
+            total_bytes: if version >= 4 { random.int() } else { -1 },
+            usable_bytes: if version >= 4 { random.int() } else { -1 },
             is_cordoned: if version == 5 { random.bool() } else { false },
         }
     }
@@ -1023,8 +1022,8 @@ impl Fill for messages::describe_log_dirs_response::DescribeLogDirsPartition {
     fn fill(random: &mut Random, _version: i16) -> Self {
         Self {
             partition_index: random.int() as i32,
-            partition_size: random.int() as i64,
-            offset_lag: random.int() as i64,
+            partition_size: random.int(),
+            offset_lag: random.int(),
             is_future_key: random.bool(),
         }
     }
@@ -1081,12 +1080,12 @@ impl Fill for messages::describe_producers_response::PartitionResponse {
 impl Fill for messages::describe_producers_response::ProducerState {
     fn fill(random: &mut Random, _version: i16) -> Self {
         Self {
-            producer_id: random.int() as i64,
+            producer_id: random.int(),
             producer_epoch: random.int() as i32,
             last_sequence: random.int() as i32,
-            last_timestamp: random.int() as i64,
+            last_timestamp: random.int(),
             coordinator_epoch: random.int() as i32,
-            current_txn_start_offset: random.int() as i64,
+            current_txn_start_offset: random.int(),
         }
     }
 }
@@ -1223,7 +1222,7 @@ impl Fill for messages::end_txn_request::EndTxnRequest {
     fn fill(random: &mut Random, _version: i16) -> Self {
         Self {
             transactional_id: random.string(),
-            producer_id: random.int() as i64,
+            producer_id: random.int(),
             producer_epoch: random.int() as i16,
             committed: random.bool(),
         }
@@ -1235,7 +1234,7 @@ impl Fill for messages::end_txn_response::EndTxnResponse {
         Self {
             throttle_time_ms: random.int() as i32,
             error_code: ErrorCode(random.int() as i16),
-            producer_id: if version == 5 { random.int() as i64 } else { -1 },
+            producer_id: if version == 5 { random.int() } else { -1 },
             producer_epoch: if version == 5 { random.int() as i16 } else { -1 },
         }
     }
@@ -1270,7 +1269,7 @@ impl Fill for messages::fetch_request::FetchRequest {
 
 impl Fill for messages::fetch_request::ReplicaState {
     fn fill(random: &mut Random, _version: i16) -> Self {
-        Self { replica_id: random.int() as i32, replica_epoch: random.int() as i64 }
+        Self { replica_id: random.int() as i32, replica_epoch: random.int() }
     }
 }
 
@@ -1289,12 +1288,12 @@ impl Fill for messages::fetch_request::FetchPartition {
         Self {
             partition: random.int() as i32,
             current_leader_epoch: if version >= 9 { random.int() as i32 } else { -1 },
-            fetch_offset: random.int() as i64,
+            fetch_offset: random.int(),
             last_fetched_epoch: if version >= 12 { random.int() as i32 } else { -1 },
-            log_start_offset: if version >= 5 { random.int() as i64 } else { -1 },
+            log_start_offset: if version >= 5 { random.int() } else { -1 },
             partition_max_bytes: random.int() as i32,
             replica_directory_id: if version >= 17 { Uuid(random.bytes()) } else { Uuid::ZERO },
-            high_watermark: if version == 18 { random.int() as i64 } else { i64::MAX },
+            high_watermark: if version == 18 { random.int() } else { i64::MAX },
         }
     }
 }
@@ -1341,9 +1340,9 @@ impl Fill for messages::fetch_response::PartitionData {
         Self {
             partition_index: random.int() as i32,
             error_code: ErrorCode(random.int() as i16),
-            high_watermark: random.int() as i64,
-            last_stable_offset: random.int() as i64,
-            log_start_offset: if version >= 5 { random.int() as i64 } else { -1 },
+            high_watermark: random.int(),
+            last_stable_offset: random.int(),
+            log_start_offset: if version >= 5 { random.int() } else { -1 },
             diverging_epoch: if version >= 12 {
                 messages::fetch_response::EpochEndOffset::fill(random, version)
             } else {
@@ -1370,7 +1369,7 @@ impl Fill for messages::fetch_response::PartitionData {
 
 impl Fill for messages::fetch_response::EpochEndOffset {
     fn fill(random: &mut Random, _version: i16) -> Self {
-        Self { epoch: random.int() as i32, end_offset: random.int() as i64 }
+        Self { epoch: random.int() as i32, end_offset: random.int() }
     }
 }
 
@@ -1382,13 +1381,13 @@ impl Fill for messages::fetch_response::LeaderIdAndEpoch {
 
 impl Fill for messages::fetch_response::SnapshotId {
     fn fill(random: &mut Random, _version: i16) -> Self {
-        Self { end_offset: random.int() as i64, epoch: random.int() as i32 }
+        Self { end_offset: random.int(), epoch: random.int() as i32 }
     }
 }
 
 impl Fill for messages::fetch_response::AbortedTransaction {
     fn fill(random: &mut Random, _version: i16) -> Self {
-        Self { producer_id: random.int() as i64, first_offset: random.int() as i64 }
+        Self { producer_id: random.int(), first_offset: random.int() }
     }
 }
 
@@ -1530,7 +1529,7 @@ impl Fill for messages::init_producer_id_request::InitProducerIdRequest {
         Self {
             transactional_id: random.option(|random| random.string()),
             transaction_timeout_ms: random.int() as i32,
-            producer_id: if version >= 3 { random.int() as i64 } else { -1 },
+            producer_id: if version >= 3 { random.int() } else { -1 },
             producer_epoch: if version >= 3 { random.int() as i16 } else { -1 },
             enable2_pc: if version == 6 { random.bool() } else { false },
             keep_prepared_txn: if version == 6 { random.bool() } else { false },
@@ -1543,9 +1542,9 @@ impl Fill for messages::init_producer_id_response::InitProducerIdResponse {
         Self {
             throttle_time_ms: random.int() as i32,
             error_code: ErrorCode(random.int() as i16),
-            producer_id: random.int() as i64,
+            producer_id: random.int(),
             producer_epoch: random.int() as i16,
-            ongoing_txn_producer_id: if version == 6 { random.int() as i64 } else { -1 },
+            ongoing_txn_producer_id: if version == 6 { random.int() } else { -1 },
             ongoing_txn_producer_epoch: if version == 6 { random.int() as i16 } else { -1 },
         }
     }
@@ -1610,7 +1609,7 @@ impl Fill for messages::leader_and_isr_request::LeaderAndIsrRequest {
             controller_id: random.int() as i32,
             is_kraft_controller: if version == 7 { random.bool() } else { false },
             controller_epoch: random.int() as i32,
-            broker_epoch: if version >= 2 { random.int() as i64 } else { -1 },
+            broker_epoch: if version >= 2 { random.int() } else { -1 },
             r#type: if version >= 5 { random.int() as i8 } else { 0 },
             ungrouped_partition_states: if version <= 1 {
                 random.vec(|random| {
@@ -1822,7 +1821,7 @@ impl Fill for messages::list_offsets_request::ListOffsetsPartition {
         Self {
             partition_index: random.int() as i32,
             current_leader_epoch: if version >= 4 { random.int() as i32 } else { -1 },
-            timestamp: random.int() as i64,
+            timestamp: random.int(),
         }
     }
 }
@@ -1854,8 +1853,8 @@ impl Fill for messages::list_offsets_response::ListOffsetsPartitionResponse {
         Self {
             partition_index: random.int() as i32,
             error_code: ErrorCode(random.int() as i16),
-            timestamp: random.int() as i64,
-            offset: random.int() as i64,
+            timestamp: random.int(),
+            offset: random.int(),
             leader_epoch: if version >= 4 { random.int() as i32 } else { -1 },
         }
     }
@@ -2026,7 +2025,7 @@ impl Fill for messages::offset_commit_request::OffsetCommitRequest {
             generation_id_or_member_epoch: random.int() as i32,
             member_id: random.string(),
             group_instance_id: if version >= 7 { random.option(|random| random.string()) } else { None },
-            retention_time_ms: if version <= 4 { random.int() as i64 } else { -1 },
+            retention_time_ms: if version <= 4 { random.int() } else { -1 },
             topics: random.vec(|random| {
                 messages::offset_commit_request::OffsetCommitRequestTopic::fill(random, version)
             }),
@@ -2050,7 +2049,7 @@ impl Fill for messages::offset_commit_request::OffsetCommitRequestPartition {
     fn fill(random: &mut Random, version: i16) -> Self {
         Self {
             partition_index: random.int() as i32,
-            committed_offset: random.int() as i64,
+            committed_offset: random.int(),
             committed_leader_epoch: if version >= 6 { random.int() as i32 } else { -1 },
             committed_metadata: random.option(|random| random.string()),
         }
@@ -2190,7 +2189,7 @@ impl Fill for messages::offset_fetch_response::OffsetFetchResponsePartition {
     fn fill(random: &mut Random, version: i16) -> Self {
         Self {
             partition_index: random.int() as i32,
-            committed_offset: random.int() as i64,
+            committed_offset: random.int(),
             committed_leader_epoch: if version >= 5 { random.int() as i32 } else { -1 },
             metadata: random.option(|random| random.string()),
             error_code: ErrorCode(random.int() as i16),
@@ -2226,7 +2225,7 @@ impl Fill for messages::offset_fetch_response::OffsetFetchResponsePartitions {
     fn fill(random: &mut Random, _version: i16) -> Self {
         Self {
             partition_index: random.int() as i32,
-            committed_offset: random.int() as i64,
+            committed_offset: random.int(),
             committed_leader_epoch: random.int() as i32,
             metadata: random.option(|random| random.string()),
             error_code: ErrorCode(random.int() as i16),
@@ -2294,7 +2293,7 @@ impl Fill for messages::offset_for_leader_epoch_response::EpochEndOffset {
             error_code: ErrorCode(random.int() as i16),
             partition: random.int() as i32,
             leader_epoch: random.int() as i32,
-            end_offset: random.int() as i64,
+            end_offset: random.int(),
         }
     }
 }
@@ -2359,9 +2358,9 @@ impl Fill for messages::produce_response::PartitionProduceResponse {
         Self {
             index: random.int() as i32,
             error_code: ErrorCode(random.int() as i16),
-            base_offset: random.int() as i64,
-            log_append_time_ms: random.int() as i64,
-            log_start_offset: if version >= 5 { random.int() as i64 } else { -1 },
+            base_offset: random.int(),
+            log_append_time_ms: random.int(),
+            log_start_offset: if version >= 5 { random.int() } else { -1 },
             record_errors: if version >= 8 {
                 random.vec(|random| {
                     messages::produce_response::BatchIndexAndErrorMessage::fill(random, version)
@@ -2434,7 +2433,7 @@ impl Fill for messages::sasl_authenticate_response::SaslAuthenticateResponse {
             error_code: ErrorCode(random.int() as i16),
             error_message: random.option(|random| random.string()),
             auth_bytes: Bytes::from(random.payload()),
-            session_lifetime_ms: if version >= 1 { random.int() as i64 } else { 0 },
+            session_lifetime_ms: if version >= 1 { random.int() } else { 0 },
         }
     }
 }
@@ -2457,7 +2456,7 @@ impl Fill for messages::stop_replica_request::StopReplicaRequest {
             controller_id: random.int() as i32,
             is_kraft_controller: if version == 4 { random.bool() } else { false },
             controller_epoch: random.int() as i32,
-            broker_epoch: if version >= 1 { random.int() as i64 } else { -1 },
+            broker_epoch: if version >= 1 { random.int() } else { -1 },
             delete_partitions: if version <= 2 { random.bool() } else { false },
             ungrouped_partitions: if version == 0 {
                 random.vec(|random| {
@@ -2575,7 +2574,7 @@ impl Fill for messages::txn_offset_commit_request::TxnOffsetCommitRequest {
         Self {
             transactional_id: random.string(),
             group_id: random.string(),
-            producer_id: random.int() as i64,
+            producer_id: random.int(),
             producer_epoch: random.int() as i16,
             generation_id_or_member_epoch: if version >= 3 { random.int() as i32 } else { -1 },
             member_id: if version >= 3 { random.string() } else { String::new() },
@@ -2603,7 +2602,7 @@ impl Fill for messages::txn_offset_commit_request::TxnOffsetCommitRequestPartiti
     fn fill(random: &mut Random, version: i16) -> Self {
         Self {
             partition_index: random.int() as i32,
-            committed_offset: random.int() as i64,
+            committed_offset: random.int(),
             committed_leader_epoch: if version >= 2 { random.int() as i32 } else { -1 },
             committed_metadata: random.option(|random| random.string()),
         }
@@ -2646,7 +2645,7 @@ impl Fill for messages::update_metadata_request::UpdateMetadataRequest {
             is_kraft_controller: if version == 8 { random.bool() } else { false },
             r#type: if version == 8 { random.int() as i8 } else { 0 },
             controller_epoch: random.int() as i32,
-            broker_epoch: if version >= 5 { random.int() as i64 } else { -1 },
+            broker_epoch: if version >= 5 { random.int() } else { -1 },
             ungrouped_partition_states: if version <= 4 {
                 random.vec(|random| {
                     messages::update_metadata_request::UpdateMetadataPartitionState::fill(random, version)
@@ -2746,7 +2745,7 @@ impl Fill for messages::write_txn_markers_request::WriteTxnMarkersRequest {
 impl Fill for messages::write_txn_markers_request::WritableTxnMarker {
     fn fill(random: &mut Random, version: i16) -> Self {
         Self {
-            producer_id: random.int() as i64,
+            producer_id: random.int(),
             producer_epoch: random.int() as i16,
             transaction_result: random.bool(),
             topics: random.vec(|random| {
@@ -2777,7 +2776,7 @@ impl Fill for messages::write_txn_markers_response::WriteTxnMarkersResponse {
 impl Fill for messages::write_txn_markers_response::WritableTxnMarkerResult {
     fn fill(random: &mut Random, version: i16) -> Self {
         Self {
-            producer_id: random.int() as i64,
+            producer_id: random.int(),
             topics: random.vec(|random| {
                 messages::write_txn_markers_response::WritableTxnMarkerTopicResult::fill(random, version)
             }),
