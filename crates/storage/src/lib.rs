@@ -1,1 +1,40 @@
-//! See the crate's README line in Cargo.toml; the tour comes with the code.
+//! Kafka's log on disk: segments, indexes, the producers' state, recovery.
+//!
+//! - [`LogManager`] has a broker's log directory: lock, identity, checkpoints, and a [`LogHandle`] per partition.
+//! - [`Log`] is one partition's log, for whoever may append; [`LogReader`] reads beside it without a lock of the
+//!   caller's.
+//! - [`fs`] is the file system behind both: the disk, memory, or a disk that fails as a test tells it.
+//!
+//! The files are Kafka's (`DumpLogSegments` reads them): segments of record batches v2 named by their base offset,
+//! `.index`, `.timeindex`, `.snapshot`, `leader-epoch-checkpoint`, `partition.metadata`, and the checkpoints beside.
+//!
+//! Everything is synchronous, reads no clock (`now_ms` is an argument) and has no global state. What an acknowledged
+//! record survives is said at [`FsyncPolicy`].
+//!
+//! Not here: compaction. It would write a sealed segment's surviving batches to `.cleaned` files and swap them in with
+//! the segment list, which is replaced whole; readers and recovery already cope with the holes in the offsets.
+
+#![forbid(unsafe_code)]
+
+pub mod checkpoint;
+pub mod config;
+mod error;
+pub mod fs;
+mod index;
+mod leader_epoch;
+mod log;
+mod log_manager;
+mod producer_state;
+mod segment;
+mod topic_partition;
+
+pub use config::{CleanupPolicy, ConfigKey, ConfigType, FsyncPolicy, LogConfig};
+pub use error::{ErrorKind, Result, StorageError};
+pub use leader_epoch::{EpochEntry, LEADER_EPOCH_FILE, LeaderEpochFileCache};
+pub use log::{
+    AppendOrigin, FetchData, Log, LogAppendInfo, LogOptions, LogReader, PRODUCER_ID_EXPIRATION_MS,
+    TimestampAndOffset,
+};
+pub use log_manager::{DELETE_SUFFIX, LOCK_FILE, LogHandle, LogManager, LogManagerOptions};
+pub use producer_state::{BatchMetadata, NUM_BATCHES_TO_RETAIN, ProducerStateEntry, ProducerStateManager};
+pub use topic_partition::{TopicPartition, is_valid_topic_name};

@@ -1,0 +1,198 @@
+//! Making a log shorter: truncation, retention, DeleteRecords.
+
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+
+use super::Log;
+use super::open::remove_segment_files;
+use crate::config::FsyncPolicy;
+use crate::error::{IoContext, Result, StorageError};
+use crate::producer_state::SNAPSHOT_SUFFIX;
+use crate::segment::{LogSegment, segment_file};
+
+impl Log {
+    /// Removes the batch that contains `offset` and everything after it, as a follower does when its leader's log differs.
+    /// The log then ends where that batch began. A failure poisons the log.
+    ///
+    /// # Errors
+    /// Storage errors.
+    pub fn truncate_to(&mut self, offset: i64, now_ms: i64) -> Result<()> {
+        self.check_not_poisoned()?;
+        if offset >= self.log_end_offset() {
+            return Ok(());
+        }
+        let segments = self.shared.segments();
+        if segments.first().is_none_or(|first| offset <= first.base_offset()) {
+            return self.truncate_fully_and_start_at(offset.max(0), now_ms);
+        }
+        let result = self.truncate_segments(&segments, offset, now_ms);
+        self.poison_on_error(result)
+    }
+
+    fn truncate_segments(&mut self, segments: &[Arc<LogSegment>], offset: i64, now_ms: i64) -> Result<()> {
+        let keep = segments.partition_point(|segment| segment.base_offset() <= offset);
+        let (kept, dropped) = segments.split_at(keep);
+        let Some(active) = kept.last() else { return Ok(()) };
+        // Readers stop before what goes.
+        self.shared.log_end_offset.fetch_min(offset, Ordering::AcqRel);
+        self.shared.set_segments(kept.to_vec());
+        self.active = Arc::clone(active);
+        for segment in dropped.iter().rev() {
+            remove_segment_files(&self.fs, &self.dir, segment.base_offset())?;
+        }
+        active.activate()?;
+        active.truncate_to(offset)?;
+        self.end_moved_back(active.next_offset(), now_ms)
+    }
+
+    /// Removes everything; the next record gets `offset` (a follower whose leader's log starts there). A failure poisons
+    /// the log.
+    ///
+    /// # Errors
+    /// Storage errors.
+    pub fn truncate_fully_and_start_at(&mut self, offset: i64, now_ms: i64) -> Result<()> {
+        self.check_not_poisoned()?;
+        let result = self.start_again_at(offset, now_ms);
+        self.poison_on_error(result)
+    }
+
+    fn start_again_at(&mut self, offset: i64, now_ms: i64) -> Result<()> {
+        let old = self.shared.segments();
+        self.shared.log_end_offset.fetch_min(self.log_start_offset(), Ordering::AcqRel);
+        for segment in old.iter().rev() {
+            remove_segment_files(&self.fs, &self.dir, segment.base_offset())?;
+        }
+        let segment = Arc::new(LogSegment::open(&*self.fs, &self.dir, offset, now_ms)?);
+        segment.activate()?;
+        self.shared.set_segments(vec![Arc::clone(&segment)]);
+        self.active = segment;
+        self.shared.log_start_offset.store(offset, Ordering::Release);
+        self.leader_epochs.clear()?;
+        for snapshot in self.snapshot_offsets()? {
+            self.remove_snapshot(snapshot)?;
+        }
+        self.end_moved_back(offset, now_ms)
+    }
+
+    fn end_moved_back(&mut self, end: i64, now_ms: i64) -> Result<()> {
+        self.shared.log_end_offset.store(end, Ordering::Release);
+        self.shared.log_start_offset.fetch_min(end, Ordering::AcqRel);
+        self.recovery_point = self.recovery_point.min(end);
+        self.leader_epochs.truncate_from_end(end)?;
+        self.rebuild_producer_state(now_ms)?;
+        if self.fsync == FsyncPolicy::EveryBatch {
+            self.active.sync()?;
+        }
+        self.fs.sync_dir(&self.dir).at(&self.dir)
+    }
+
+    /// Moves the log's start to `offset` if that is further (DeleteRecords, KIP-107; or a follower following its leader).
+    /// Whole segments before it go with the next [`delete_old_segments`](Self::delete_old_segments).
+    ///
+    /// # Errors
+    /// [`StorageError::OffsetOutOfRange`] for an offset above `high_watermark`; storage errors.
+    pub fn delete_records(&mut self, offset: i64, high_watermark: i64) -> Result<i64> {
+        let (start, end) = (self.log_start_offset(), high_watermark.min(self.log_end_offset()));
+        if offset > end || offset < 0 {
+            return Err(StorageError::OffsetOutOfRange { offset, start, end });
+        }
+        if offset > start {
+            self.shared.log_start_offset.store(offset, Ordering::Release);
+            self.leader_epochs.truncate_from_start(offset)?;
+        }
+        Ok(self.log_start_offset())
+    }
+
+    /// Deletes the oldest segments that `retention.ms`, `retention.bytes` or the log's start make superfluous, as far as
+    /// they lie below `high_watermark`; answers how many. A compacted topic keeps its segments, unless they lie before
+    /// the log's start.
+    ///
+    /// # Errors
+    /// Storage errors.
+    pub fn delete_old_segments(&mut self, now_ms: i64, high_watermark: i64) -> Result<usize> {
+        self.check_not_poisoned()?;
+        let segments = self.shared.segments();
+        let deletable = self.count_deletable(&segments, now_ms, high_watermark);
+        if deletable == 0 {
+            return Ok(0);
+        }
+        if deletable == segments.len() {
+            self.roll(self.log_end_offset(), now_ms)?;
+        }
+        let segments = self.shared.segments();
+        let (old, kept) = segments.split_at(deletable);
+        let start = kept.first().map_or(0, |first| first.base_offset());
+        self.shared.log_start_offset.fetch_max(start, Ordering::AcqRel);
+        self.shared.set_segments(kept.to_vec());
+        for segment in old {
+            remove_segment_files(&self.fs, &self.dir, segment.base_offset())?;
+        }
+        self.leader_epochs.truncate_from_start(self.log_start_offset())?;
+        self.remove_stray_snapshots()?;
+        Ok(deletable)
+    }
+
+    /// How many of the oldest segments may go.
+    fn count_deletable(&self, segments: &[Arc<LogSegment>], now_ms: i64, high_watermark: i64) -> usize {
+        let (policy, log_start) = (self.config.cleanup_policy, self.log_start_offset());
+        let retention_bytes = u64::try_from(self.config.retention_bytes).ok().filter(|_| policy.delete);
+        let retention_ms = Some(self.config.retention_ms).filter(|ms| *ms >= 0 && policy.delete);
+        let mut size: u64 = segments.iter().map(|segment| segment.size()).sum();
+        let mut count = 0;
+        for (number, segment) in segments.iter().enumerate() {
+            let next = segments.get(number + 1);
+            let end = next.map_or(self.log_end_offset(), |next| next.base_offset());
+            let expired =
+                retention_ms.is_some_and(|ms| now_ms.saturating_sub(segment.newest_timestamp()) > ms);
+            let too_much = retention_bytes.is_some_and(|limit| size.saturating_sub(limit) >= segment.size());
+            let before_start = next.is_some() && end <= log_start;
+            let empty = next.is_none() && segment.size() == 0;
+            if empty || end > high_watermark || !(expired || (too_much && size > 0) || before_start) {
+                break;
+            }
+            size -= segment.size();
+            count += 1;
+        }
+        count
+    }
+
+    /// Forgets producers that have been idle for `producer.id.expiration.ms`.
+    pub fn remove_expired_producers(&mut self, now_ms: i64) {
+        self.producer_state.remove_expired(now_ms, self.producer_id_expiration_ms);
+    }
+
+    /// Removes the log with its directory. Its name is changed first, so that a crash leaves either the log or rubbish that
+    /// the next start removes.
+    ///
+    /// # Errors
+    /// Storage errors.
+    pub fn delete(&mut self) -> Result<()> {
+        self.poisoned = Some("it was deleted".to_owned());
+        let mut renamed = self.dir.clone().into_os_string();
+        renamed.push(crate::log_manager::DELETE_SUFFIX);
+        let renamed = std::path::PathBuf::from(renamed);
+        self.fs.rename(&self.dir, &renamed).at(&self.dir)?;
+        if let Some(parent) = self.dir.parent() {
+            self.fs.sync_dir(parent).at(parent)?;
+        }
+        self.fs.remove_dir_all(&renamed).at(&renamed)
+    }
+
+    /// Keeps snapshots that a segment starts with, and the newest.
+    pub(super) fn remove_stray_snapshots(&self) -> Result<()> {
+        let bases = self.segment_base_offsets();
+        let snapshots = self.snapshot_offsets()?;
+        let newest = snapshots.last().copied();
+        for snapshot in
+            snapshots.into_iter().filter(|offset| !bases.contains(offset) && Some(*offset) != newest)
+        {
+            self.remove_snapshot(snapshot)?;
+        }
+        Ok(())
+    }
+
+    fn remove_snapshot(&self, offset: i64) -> Result<()> {
+        let path = segment_file(&self.dir, offset, SNAPSHOT_SUFFIX);
+        self.fs.remove_file(&path).at(&path)
+    }
+}

@@ -1,0 +1,324 @@
+//! One partition's log: segments, the state of its producers, its leader epochs (Kafka: `UnifiedLog`, `LocalLog`).
+
+mod append;
+mod maintenance;
+mod open;
+mod reader;
+mod validate;
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicI64, Ordering};
+
+use milena_protocol::Uuid;
+use parking_lot::RwLock;
+
+use crate::TopicPartition;
+use crate::checkpoint::{PARTITION_METADATA_FILE, write_partition_metadata};
+use crate::config::{FsyncPolicy, LogConfig};
+use crate::error::{IoContext, Result, StorageError};
+use crate::fs::SharedFileSystem;
+use crate::leader_epoch::LeaderEpochFileCache;
+use crate::producer_state::{ProducerStateManager, SNAPSHOT_SUFFIX, write_snapshot};
+use crate::segment::{LogSegment, RollParams, segment_file};
+
+pub use self::append::{AppendOrigin, LogAppendInfo};
+pub use self::reader::{FetchData, LogReader, TimestampAndOffset};
+
+/// `producer.id.expiration.ms`: Kafka's default, one day.
+pub const PRODUCER_ID_EXPIRATION_MS: i64 = 86_400_000;
+
+/// How to open a log.
+#[derive(Debug, Clone)]
+pub struct LogOptions {
+    /// The topic's settings.
+    pub config: LogConfig,
+    /// When appends are synced.
+    pub fsync: FsyncPolicy,
+    /// `producer.id.expiration.ms`.
+    pub producer_id_expiration_ms: i64,
+    /// Everything before this offset is known to be on disk (from the recovery point checkpoint; 0 for nothing).
+    pub recovery_point: i64,
+    /// Where DeleteRecords or retention has moved the log's start (from the log start offset checkpoint; 0 for none).
+    pub log_start_offset: i64,
+    /// Whether the log was closed well: then its files are trusted, else they are recovered.
+    pub clean_shutdown: bool,
+    /// The topic's id for a log that has none yet.
+    pub topic_id: Option<Uuid>,
+}
+
+impl Default for LogOptions {
+    fn default() -> Self {
+        Self {
+            config: LogConfig::default(),
+            fsync: FsyncPolicy::default(),
+            producer_id_expiration_ms: PRODUCER_ID_EXPIRATION_MS,
+            recovery_point: 0,
+            log_start_offset: 0,
+            clean_shutdown: false,
+            topic_id: None,
+        }
+    }
+}
+
+/// The log of one partition, held by whoever may append to it. Readers use [`LogReader`] and never wait for an append.
+///
+/// After a failed sync, or a write that could not be undone, the log is poisoned: it is not known what is on disk, so
+/// every later append fails with [`StorageError::Poisoned`] until the log has been opened, and so recovered, again.
+/// Reads go on.
+#[derive(Debug)]
+pub struct Log {
+    fs: SharedFileSystem,
+    dir: PathBuf,
+    topic_partition: TopicPartition,
+    topic_id: Option<Uuid>,
+    config: LogConfig,
+    fsync: FsyncPolicy,
+    producer_id_expiration_ms: i64,
+    shared: Arc<SharedLog>,
+    /// The last of `shared.segments`: the one that is appended to.
+    active: Arc<LogSegment>,
+    producer_state: ProducerStateManager,
+    leader_epochs: LeaderEpochFileCache,
+    /// Everything before it is on disk: batches, and the indexes of segments that end before it.
+    recovery_point: i64,
+    last_flush_ms: i64,
+    /// Why no append is possible any more.
+    poisoned: Option<String>,
+}
+
+/// What readers see of a log.
+#[derive(Debug)]
+struct SharedLog {
+    /// Oldest first, never empty; replaced whole.
+    segments: RwLock<Arc<[Arc<LogSegment>]>>,
+    /// First offset that may be read.
+    log_start_offset: AtomicI64,
+    /// Offset after the last batch that may be read.
+    log_end_offset: AtomicI64,
+}
+
+impl SharedLog {
+    fn segments(&self) -> Arc<[Arc<LogSegment>]> {
+        Arc::clone(&self.segments.read())
+    }
+
+    fn set_segments(&self, segments: Vec<Arc<LogSegment>>) {
+        *self.segments.write() = segments.into();
+    }
+
+    fn log_start_offset(&self) -> i64 {
+        self.log_start_offset.load(Ordering::Acquire)
+    }
+
+    fn log_end_offset(&self) -> i64 {
+        self.log_end_offset.load(Ordering::Acquire)
+    }
+}
+
+impl Log {
+    /// Which partition it is.
+    #[must_use]
+    pub fn topic_partition(&self) -> &TopicPartition {
+        &self.topic_partition
+    }
+
+    /// The topic's id, if one was ever given.
+    #[must_use]
+    pub fn topic_id(&self) -> Option<Uuid> {
+        self.topic_id
+    }
+
+    /// Gives the log its topic's id and writes it to `partition.metadata`.
+    ///
+    /// # Errors
+    /// [`StorageError::InvalidState`] when it has another one: it belongs to a deleted topic of the same name.
+    pub fn assign_topic_id(&mut self, topic_id: Uuid) -> Result<()> {
+        match self.topic_id {
+            Some(own) if own == topic_id => Ok(()),
+            Some(own) => Err(StorageError::InvalidState(format!(
+                "{} belongs to topic id {own}, not {topic_id}",
+                self.dir.display()
+            ))),
+            None => {
+                write_partition_metadata(&*self.fs, &self.dir.join(PARTITION_METADATA_FILE), topic_id)?;
+                self.topic_id = Some(topic_id);
+                Ok(())
+            }
+        }
+    }
+
+    /// The log's directory.
+    #[must_use]
+    pub fn dir(&self) -> &Path {
+        &self.dir
+    }
+
+    /// The settings.
+    #[must_use]
+    pub fn config(&self) -> &LogConfig {
+        &self.config
+    }
+
+    /// Replaces the settings; what they change holds from the next append or clean-up on.
+    pub fn set_config(&mut self, config: LogConfig) {
+        self.config = config;
+    }
+
+    /// First offset that can be read.
+    #[must_use]
+    pub fn log_start_offset(&self) -> i64 {
+        self.shared.log_start_offset()
+    }
+
+    /// Offset that the next record gets.
+    #[must_use]
+    pub fn log_end_offset(&self) -> i64 {
+        self.shared.log_end_offset()
+    }
+
+    /// Everything before this offset is on disk.
+    #[must_use]
+    pub fn recovery_point(&self) -> i64 {
+        self.recovery_point
+    }
+
+    /// Bytes in all segments.
+    #[must_use]
+    pub fn size(&self) -> u64 {
+        self.shared.segments().iter().map(|segment| segment.size()).sum()
+    }
+
+    /// Base offsets of the segments, oldest first.
+    #[must_use]
+    pub fn segment_base_offsets(&self) -> Vec<i64> {
+        self.shared.segments().iter().map(|segment| segment.base_offset()).collect()
+    }
+
+    /// The producers that wrote to it.
+    #[must_use]
+    pub fn producer_state(&self) -> &ProducerStateManager {
+        &self.producer_state
+    }
+
+    /// First offset of the oldest open transaction.
+    #[must_use]
+    pub fn first_unstable_offset(&self) -> Option<i64> {
+        self.producer_state.first_unstable_offset()
+    }
+
+    /// The leader epochs.
+    #[must_use]
+    pub fn leader_epochs(&self) -> &LeaderEpochFileCache {
+        &self.leader_epochs
+    }
+
+    /// Why the log takes no appends, if so.
+    #[must_use]
+    pub fn poisoned(&self) -> Option<&str> {
+        self.poisoned.as_deref()
+    }
+
+    /// A handle for reading that needs no lock of the caller and follows the log as it grows.
+    #[must_use]
+    pub fn reader(&self) -> LogReader {
+        LogReader::new(Arc::clone(&self.shared))
+    }
+
+    /// Makes everything before `offset` durable, indexes included, and moves the recovery point there. A failure poisons
+    /// the log.
+    ///
+    /// # Errors
+    /// [`StorageError::Io`] when a sync fails, [`StorageError::Poisoned`] after one.
+    pub fn flush(&mut self, offset: i64) -> Result<()> {
+        self.check_not_poisoned()?;
+        let offset = offset.min(self.log_end_offset());
+        if offset <= self.recovery_point {
+            return Ok(());
+        }
+        let result = self.sync_segments(offset);
+        self.poison_on_error(result)?;
+        self.recovery_point = offset;
+        Ok(())
+    }
+
+    /// Syncs if the policy's interval, or `flush.ms`, is over; answers milliseconds until the next time it may be due,
+    /// `None` when no policy asks for it.
+    ///
+    /// # Errors
+    /// As [`flush`](Self::flush).
+    pub fn flush_due(&mut self, now_ms: i64) -> Result<Option<i64>> {
+        let policy = match self.fsync {
+            FsyncPolicy::Interval(interval) => i64::try_from(interval.as_millis()).unwrap_or(i64::MAX),
+            FsyncPolicy::EveryBatch | FsyncPolicy::Os => i64::MAX,
+        };
+        let interval = policy.min(self.config.flush_ms);
+        if interval == i64::MAX {
+            return Ok(None);
+        }
+        let waited = now_ms.saturating_sub(self.last_flush_ms);
+        if waited < interval {
+            return Ok(Some(interval - waited));
+        }
+        self.last_flush_ms = now_ms;
+        self.flush(self.log_end_offset())?;
+        Ok(Some(interval))
+    }
+
+    /// Makes everything durable and leaves a producer snapshot, so that the next open with `clean_shutdown` need not
+    /// recover. No append is possible afterwards.
+    ///
+    /// # Errors
+    /// As [`flush`](Self::flush); the caller must not write the clean-shutdown marker then.
+    pub fn close(&mut self) -> Result<()> {
+        self.check_not_poisoned()?;
+        self.poisoned = Some("it was closed".to_owned());
+        self.active.seal()?;
+        self.take_snapshot()?;
+        self.sync_segments(self.log_end_offset())?;
+        self.recovery_point = self.log_end_offset();
+        Ok(())
+    }
+
+    fn sync_segments(&self, up_to: i64) -> Result<()> {
+        for segment in self.shared.segments().iter() {
+            if segment.next_offset() > self.recovery_point && segment.base_offset() < up_to {
+                segment.sync()?;
+            }
+        }
+        self.fs.sync_dir(&self.dir).at(&self.dir)
+    }
+
+    fn check_not_poisoned(&self) -> Result<()> {
+        match &self.poisoned {
+            None => Ok(()),
+            Some(reason) => Err(StorageError::Poisoned { path: self.dir.clone(), reason: reason.clone() }),
+        }
+    }
+
+    fn poison_on_error<T>(&mut self, result: Result<T>) -> Result<T> {
+        if let Err(error) = &result {
+            tracing::error!(dir = %self.dir.display(), %error, "the log is poisoned until it is recovered");
+            self.poisoned.get_or_insert(error.to_string());
+        }
+        result
+    }
+
+    /// Writes the producers' state at the log's end and drops snapshots that no segment starts with.
+    fn take_snapshot(&mut self) -> Result<()> {
+        let path = segment_file(&self.dir, self.log_end_offset(), SNAPSHOT_SUFFIX);
+        write_snapshot(&*self.fs, &path, &self.producer_state)?;
+        self.remove_stray_snapshots()
+    }
+
+    fn roll_params(&self) -> RollParams {
+        let entries = |size: usize| usize::try_from(self.config.segment_index_bytes).unwrap_or(0) / size;
+        RollParams {
+            segment_bytes: u64::try_from(self.config.segment_bytes).unwrap_or(0),
+            segment_ms: self.config.segment_ms,
+            max_index_entries: entries(8).max(1),
+            // Kafka leaves one entry of the time index for the segment's end.
+            max_time_index_entries: entries(12).saturating_sub(1).max(1),
+        }
+    }
+}

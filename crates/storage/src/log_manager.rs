@@ -1,0 +1,342 @@
+//! A broker's log directory: its lock, its identity, its checkpoints and its logs (Kafka: `LogManager`).
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use milena_protocol::Uuid;
+use parking_lot::{Mutex, RwLock};
+
+use crate::TopicPartition;
+use crate::checkpoint::{
+    CLEAN_SHUTDOWN_FILE, HIGH_WATERMARK_FILE, LOG_START_OFFSET_FILE, META_PROPERTIES_FILE, MetaProperties,
+    RECOVERY_POINT_FILE, read_offsets, write_offsets,
+};
+use crate::config::{FsyncPolicy, LogConfig};
+use crate::error::{IoContext, Result, StorageError};
+use crate::fs::{FileLock, SharedFileSystem, write_file_atomically};
+use crate::log::{Log, LogOptions, LogReader, PRODUCER_ID_EXPIRATION_MS};
+use crate::topic_partition::is_valid_topic_name;
+
+/// The lock that keeps two brokers out of one directory.
+pub const LOCK_FILE: &str = ".lock";
+
+/// What the directory of a log that is being deleted ends with.
+pub const DELETE_SUFFIX: &str = "-delete";
+
+/// A log as the manager hands it out: the lock is for appending and changing, the reader needs none.
+#[derive(Debug)]
+pub struct LogHandle {
+    topic_partition: TopicPartition,
+    log: Mutex<Log>,
+    reader: LogReader,
+}
+
+/// How a log directory is opened.
+#[derive(Debug, Clone)]
+pub struct LogManagerOptions {
+    /// When appends are synced.
+    pub fsync: FsyncPolicy,
+    /// `producer.id.expiration.ms`.
+    pub producer_id_expiration_ms: i64,
+    /// Written to `meta.properties` of a new directory; compared with an old one's.
+    pub meta_properties: MetaProperties,
+}
+
+impl LogManagerOptions {
+    /// Kafka's defaults for a node.
+    #[must_use]
+    pub fn new(meta_properties: MetaProperties) -> Self {
+        Self {
+            fsync: FsyncPolicy::default(),
+            producer_id_expiration_ms: PRODUCER_ID_EXPIRATION_MS,
+            meta_properties,
+        }
+    }
+}
+
+/// The logs of one directory. Nothing else may write there while it lives.
+#[derive(Debug)]
+pub struct LogManager {
+    fs: SharedFileSystem,
+    dir: PathBuf,
+    options: LogManagerOptions,
+    meta_properties: MetaProperties,
+    logs: RwLock<BTreeMap<TopicPartition, Arc<LogHandle>>>,
+    _lock: Box<dyn FileLock>,
+}
+
+impl LogHandle {
+    fn new(log: Log) -> Arc<Self> {
+        let (topic_partition, reader) = (log.topic_partition().clone(), log.reader());
+        Arc::new(Self { topic_partition, log: Mutex::new(log), reader })
+    }
+
+    /// Which partition it is.
+    #[must_use]
+    pub fn topic_partition(&self) -> &TopicPartition {
+        &self.topic_partition
+    }
+
+    /// The log, for appending and changing.
+    #[must_use]
+    pub fn log(&self) -> &Mutex<Log> {
+        &self.log
+    }
+
+    /// The log, for reading beside appends.
+    #[must_use]
+    pub fn reader(&self) -> &LogReader {
+        &self.reader
+    }
+}
+
+impl LogManager {
+    /// Takes a log directory, creating it if need be, and opens every log in it. `config_of` gives a topic's settings.
+    ///
+    /// The clean-shutdown marker is removed first: if the process dies from here on, the next start recovers.
+    ///
+    /// # Errors
+    /// [`StorageError::InvalidState`] when another process has the directory, or it belongs to another cluster or node;
+    /// storage errors.
+    pub fn open(
+        fs: SharedFileSystem,
+        dir: &Path,
+        options: LogManagerOptions,
+        config_of: impl Fn(&str) -> LogConfig,
+        now_ms: i64,
+    ) -> Result<Self> {
+        fs.create_dir_all(dir).at(dir)?;
+        if let Some(parent) = dir.parent().filter(|parent| fs.exists(parent)) {
+            fs.sync_dir(parent).at(parent)?;
+        }
+        let lock = take_lock(&fs, dir)?;
+        let meta_properties = check_identity(&fs, dir, &options.meta_properties)?;
+        let manager = Self {
+            fs,
+            dir: dir.to_owned(),
+            options,
+            meta_properties,
+            logs: RwLock::new(BTreeMap::new()),
+            _lock: lock,
+        };
+        let clean_shutdown = manager.take_clean_shutdown_marker()?;
+        let recovery_points = manager.read_checkpoint(RECOVERY_POINT_FILE);
+        let start_offsets = manager.read_checkpoint(LOG_START_OFFSET_FILE);
+        for topic_partition in manager.find_logs()? {
+            let options = LogOptions {
+                config: config_of(&topic_partition.topic),
+                recovery_point: recovery_points.get(&topic_partition).copied().unwrap_or(0),
+                log_start_offset: start_offsets.get(&topic_partition).copied().unwrap_or(0),
+                clean_shutdown,
+                ..manager.log_options()
+            };
+            let log = Log::open(Arc::clone(&manager.fs), dir, topic_partition.clone(), options, now_ms)?;
+            manager.logs.write().insert(topic_partition, LogHandle::new(log));
+        }
+        Ok(manager)
+    }
+
+    /// The directory.
+    #[must_use]
+    pub fn dir(&self) -> &Path {
+        &self.dir
+    }
+
+    /// What the directory's `meta.properties` says.
+    #[must_use]
+    pub fn meta_properties(&self) -> &MetaProperties {
+        &self.meta_properties
+    }
+
+    /// The log of a partition.
+    #[must_use]
+    pub fn get(&self, topic_partition: &TopicPartition) -> Option<Arc<LogHandle>> {
+        self.logs.read().get(topic_partition).cloned()
+    }
+
+    /// All logs in the order of their names.
+    #[must_use]
+    pub fn logs(&self) -> Vec<Arc<LogHandle>> {
+        self.logs.read().values().cloned().collect()
+    }
+
+    /// The log of a partition, created if there is none.
+    ///
+    /// # Errors
+    /// [`StorageError::InvalidState`] for a name that Kafka does not allow or a log with another topic id; storage errors.
+    pub fn get_or_create(
+        &self,
+        topic_partition: &TopicPartition,
+        topic_id: Option<Uuid>,
+        config: LogConfig,
+        now_ms: i64,
+    ) -> Result<Arc<LogHandle>> {
+        if !is_valid_topic_name(&topic_partition.topic) || topic_partition.partition < 0 {
+            return Err(StorageError::InvalidState(format!("{topic_partition} is no name for a log")));
+        }
+        let mut logs = self.logs.write();
+        if let Some(handle) = logs.get(topic_partition) {
+            if let Some(topic_id) = topic_id {
+                handle.log().lock().assign_topic_id(topic_id)?;
+            }
+            return Ok(Arc::clone(handle));
+        }
+        let options = LogOptions { config, clean_shutdown: true, topic_id, ..self.log_options() };
+        let log = Log::open(Arc::clone(&self.fs), &self.dir, topic_partition.clone(), options, now_ms)?;
+        let handle = LogHandle::new(log);
+        logs.insert(topic_partition.clone(), Arc::clone(&handle));
+        Ok(handle)
+    }
+
+    /// Deletes a partition's log; answers whether there was one.
+    ///
+    /// # Errors
+    /// Storage errors.
+    pub fn delete(&self, topic_partition: &TopicPartition) -> Result<bool> {
+        let removed = self.logs.write().remove(topic_partition);
+        match removed {
+            Some(handle) => handle.log().lock().delete().map(|()| true),
+            None => Ok(false),
+        }
+    }
+
+    /// Syncs logs that the fsync policy says are due; answers milliseconds until the next may be. A log that fails is
+    /// poisoned; the others are still synced.
+    ///
+    /// # Errors
+    /// The first failure.
+    pub fn flush_due(&self, now_ms: i64) -> Result<Option<i64>> {
+        let mut next: Option<i64> = None;
+        let mut failed = Ok(());
+        for handle in self.logs() {
+            let mut log = handle.log().lock();
+            if log.poisoned().is_some() {
+                continue;
+            }
+            match log.flush_due(now_ms) {
+                Ok(Some(wait)) => next = Some(next.map_or(wait, |next| next.min(wait))),
+                Ok(None) => {}
+                Err(error) => failed = failed.and(Err(error)),
+            }
+        }
+        failed.map(|()| next)
+    }
+
+    /// Writes the recovery points and log start offsets of all logs. Worth doing every minute, as Kafka does: it bounds
+    /// what a recovery has to read.
+    ///
+    /// # Errors
+    /// Storage errors.
+    pub fn checkpoint(&self) -> Result<()> {
+        let (mut recovery_points, mut start_offsets) = (BTreeMap::new(), BTreeMap::new());
+        for handle in self.logs() {
+            let log = handle.log().lock();
+            recovery_points.insert(handle.topic_partition().clone(), log.recovery_point());
+            let first = log.segment_base_offsets().first().copied().unwrap_or(0);
+            // Kafka leaves out what the first segment's name says already.
+            if log.log_start_offset() > first {
+                start_offsets.insert(handle.topic_partition().clone(), log.log_start_offset());
+            }
+        }
+        // The start first: a recovery point may only be trusted with the start that belongs to it.
+        write_offsets(&*self.fs, &self.dir.join(LOG_START_OFFSET_FILE), &start_offsets)?;
+        write_offsets(&*self.fs, &self.dir.join(RECOVERY_POINT_FILE), &recovery_points)
+    }
+
+    /// Writes the high watermarks.
+    ///
+    /// # Errors
+    /// Storage errors.
+    pub fn checkpoint_high_watermarks(&self, high_watermarks: &BTreeMap<TopicPartition, i64>) -> Result<()> {
+        write_offsets(&*self.fs, &self.dir.join(HIGH_WATERMARK_FILE), high_watermarks)
+    }
+
+    /// The high watermarks that were last written; none if there is no such file or it is broken.
+    #[must_use]
+    pub fn read_high_watermarks(&self) -> BTreeMap<TopicPartition, i64> {
+        self.read_checkpoint(HIGH_WATERMARK_FILE)
+    }
+
+    /// Closes every log and, if all went well, leaves the clean-shutdown marker.
+    ///
+    /// # Errors
+    /// The first failure; the next start recovers then.
+    pub fn shutdown(&self) -> Result<()> {
+        let mut failed = Ok(());
+        for handle in self.logs() {
+            let closed = handle.log().lock().close();
+            failed = failed.and(closed);
+        }
+        failed?;
+        self.checkpoint()?;
+        let marker = self.dir.join(CLEAN_SHUTDOWN_FILE);
+        write_file_atomically(&*self.fs, &marker, b"{\"version\":0,\"brokerEpoch\":-1}").at(&marker)
+    }
+
+    fn log_options(&self) -> LogOptions {
+        LogOptions {
+            fsync: self.options.fsync,
+            producer_id_expiration_ms: self.options.producer_id_expiration_ms,
+            ..LogOptions::default()
+        }
+    }
+
+    /// A broken checkpoint costs time or a few deleted records that come back, not data.
+    fn read_checkpoint(&self, name: &str) -> BTreeMap<TopicPartition, i64> {
+        read_offsets(&*self.fs, &self.dir.join(name)).unwrap_or_else(|error| {
+            tracing::warn!(%error, "the checkpoint is left out");
+            BTreeMap::new()
+        })
+    }
+
+    fn take_clean_shutdown_marker(&self) -> Result<bool> {
+        let marker = self.dir.join(CLEAN_SHUTDOWN_FILE);
+        if !self.fs.exists(&marker) {
+            return Ok(false);
+        }
+        self.fs.remove_file(&marker).at(&marker)?;
+        self.fs.sync_dir(&self.dir).at(&self.dir)?;
+        Ok(true)
+    }
+
+    /// The logs in the directory; finishes deletions that a crash interrupted.
+    fn find_logs(&self) -> Result<Vec<TopicPartition>> {
+        let mut found = Vec::new();
+        for entry in self.fs.list(&self.dir).at(&self.dir)?.into_iter().filter(|entry| entry.is_dir) {
+            if entry.name.ends_with(DELETE_SUFFIX) {
+                let path = self.dir.join(&entry.name);
+                self.fs.remove_dir_all(&path).at(&path)?;
+            } else if let Some(topic_partition) = TopicPartition::from_dir_name(&entry.name) {
+                found.push(topic_partition);
+            }
+        }
+        Ok(found)
+    }
+}
+
+fn take_lock(fs: &SharedFileSystem, dir: &Path) -> Result<Box<dyn FileLock>> {
+    let path = dir.join(LOCK_FILE);
+    match fs.lock(&path) {
+        Err(error) if error.kind() == std::io::ErrorKind::WouldBlock => Err(StorageError::InvalidState(
+            format!("{} is in use by another broker: stop that one or take another directory", dir.display()),
+        )),
+        other => other.at(&path),
+    }
+}
+
+fn check_identity(fs: &SharedFileSystem, dir: &Path, wanted: &MetaProperties) -> Result<MetaProperties> {
+    let path = dir.join(META_PROPERTIES_FILE);
+    match MetaProperties::read(&**fs, &path)? {
+        Some(found) if found.cluster_id == wanted.cluster_id && found.node_id == wanted.node_id => Ok(found),
+        Some(found) => Err(StorageError::InvalidState(format!(
+            "{} belongs to node {} of cluster {}, not to node {} of cluster {}",
+            dir.display(),
+            found.node_id,
+            found.cluster_id,
+            wanted.node_id,
+            wanted.cluster_id
+        ))),
+        None => wanted.write(&**fs, &path).map(|()| wanted.clone()),
+    }
+}
