@@ -42,6 +42,14 @@ pub enum DecodeError {
         /// The field that was being read.
         field: &'static str,
     },
+    /// A string above 32,767 bytes: Kafka keeps to that limit where a compact length could say more.
+    #[error("{field}: string of {length} bytes, above the protocol's limit of 32767")]
+    StringTooLong {
+        /// The field that was being read.
+        field: &'static str,
+        /// The length that the peer announced, in bytes.
+        length: usize,
+    },
     /// A string that is not UTF-8.
     #[error("{field}: not UTF-8")]
     InvalidUtf8 {

@@ -2,6 +2,7 @@
 
 use bytes::Bytes;
 
+use super::MAX_STRING;
 use crate::{DecodeError, Uuid};
 
 /// The most bytes of elements for which an array reserves memory before it has decoded the first.
@@ -165,7 +166,7 @@ impl Decoder {
     /// Reads a string that cannot be null.
     ///
     /// # Errors
-    /// When it is null, longer than what is left, or not UTF-8.
+    /// When it is null, longer than what is left or than 32,767 bytes, or not UTF-8.
     pub fn string(&mut self, flexible: bool, field: &'static str) -> Result<String, DecodeError> {
         self.nullable_string(flexible, field)?.ok_or(DecodeError::UnexpectedNull { field })
     }
@@ -173,7 +174,7 @@ impl Decoder {
     /// Reads a string or null.
     ///
     /// # Errors
-    /// When it is longer than what is left, or not UTF-8.
+    /// When it is longer than what is left or than 32,767 bytes, or not UTF-8.
     pub fn nullable_string(
         &mut self,
         flexible: bool,
@@ -184,6 +185,9 @@ impl Decoder {
             false => self.i16(field)?.into(),
         };
         let Some(len) = nullable(length, field)? else { return Ok(None) };
+        if len > MAX_STRING {
+            return Err(DecodeError::StringTooLong { field, length: len });
+        }
         let start = self.position;
         self.advance(len, field)?;
         match std::str::from_utf8(&self.bytes[start..self.position]) {

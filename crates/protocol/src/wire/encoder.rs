@@ -2,13 +2,12 @@
 
 use bytes::{BufMut, Bytes, BytesMut};
 
+use super::MAX_STRING;
 use crate::{EncodeError, Uuid};
 
 /// A byte field of at least this length, in bytes, becomes a chunk of its own instead of being copied.
 pub const PAYLOAD_CHUNK_MIN: usize = 1024;
 
-/// Kafka limits strings to this length in flexible versions too, although their length field could say more.
-const MAX_STRING: usize = i16::MAX as usize;
 const MAX_LENGTH: usize = i32::MAX as usize;
 
 /// Collects a message as a list of chunks: small fields together in one buffer, payloads as they are.

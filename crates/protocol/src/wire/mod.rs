@@ -10,3 +10,6 @@ mod tests;
 
 pub use decoder::Decoder;
 pub use encoder::{Encoder, PAYLOAD_CHUNK_MIN};
+
+/// Kafka limits strings to this length in flexible versions too, although their length field could say more.
+const MAX_STRING: usize = i16::MAX as usize;

@@ -111,6 +111,12 @@ fn a_string_has_at_most_32767_bytes() {
         assert_eq!(enc.string(&text, flexible, FIELD), Err(error));
         assert_eq!(enc.string(&text[1..], flexible, FIELD), Ok(()));
     }
+    let bytes = written(|enc| {
+        enc.unsigned_varint(32_769);
+        enc.raw(text.as_bytes());
+    });
+    let error = DecodeError::StringTooLong { field: FIELD, length: 32_768 };
+    assert_eq!(reading(&bytes).string(true, FIELD), Err(error));
 }
 
 #[test]
