@@ -30,7 +30,7 @@ pub struct BufferPool {
 }
 
 struct PoolState {
-    /// Bytes that nothing is charged for. Below zero after [`Reservation::forced`].
+    /// Bytes that nothing is charged for. Below zero after [`BufferPool::force`].
     free: i64,
     /// First come, first served: memory goes to the front one or to nobody.
     waiters: VecDeque<Arc<Waiter>>,
@@ -87,6 +87,13 @@ impl BufferPool {
         self.take(bytes).then(|| Reservation { pool: Arc::clone(self), bytes })
     }
 
+    /// Charges `bytes` whether they are free or not: for records that are inside already and change their form, when a
+    /// batch is split or sealed anew.
+    pub(crate) fn force(self: &Arc<Self>, bytes: usize) -> Reservation {
+        self.state.lock().free -= as_i64(bytes);
+        Reservation { pool: Arc::clone(self), bytes }
+    }
+
     /// Waits for `bytes`, which must not exceed [`total`](Self::total), behind everybody who waits already.
     pub fn wait(self: &Arc<Self>, bytes: usize) -> MemoryWait {
         let waiter = Arc::new(Waiter { needed: bytes, state: Mutex::new(WaiterState::Waiting(None)) });
@@ -109,11 +116,6 @@ impl BufferPool {
         }
         drop(state);
         spare.unwrap_or_else(|| Vec::with_capacity(capacity))
-    }
-
-    /// Keeps a buffer for another batch, or drops it when there are enough.
-    pub fn recycle(&self, buffer: Vec<u8>) {
-        self.give_back(0, Some(buffer));
     }
 
     /// Ends all waits with an error, and all later ones.
@@ -226,16 +228,9 @@ impl Reservation {
         }
     }
 
-    /// Charges `bytes` whether they are free or not: for records that are inside already and change their form, when
-    /// a batch is split or sealed anew.
-    pub fn forced(&self, bytes: usize) -> Self {
-        self.pool.state.lock().free -= as_i64(bytes);
-        Self { pool: Arc::clone(&self.pool), bytes }
-    }
-
-    /// The pool.
-    pub fn pool(&self) -> &Arc<BufferPool> {
-        &self.pool
+    /// Gives a buffer to the pool for another batch; the memory stays charged.
+    pub(crate) fn recycle(&self, buffer: Vec<u8>) {
+        self.pool.give_back(0, Some(buffer));
     }
 
     /// Binds the memory to the bytes that it was charged for: both are given back together.

@@ -6,17 +6,23 @@
 
 mod buffer_pool;
 mod completion;
+mod compression_job;
+mod engine;
 mod error;
 mod partition_queue;
+mod partition_state;
 mod partitioner;
+mod producer_batch;
 mod record_accumulator;
+mod sender;
+mod transaction_manager;
 
 pub use buffer_pool::{BufferPool, MemoryWait, PoolClosed, PooledBuffer, Reservation};
 pub use completion::{BatchCompletion, Delivery};
+pub use compression_job::CompressionJob;
+pub use engine::{ProducerEngine, ProducerShared};
 pub use error::{AppendError, Fault, ProduceError};
 pub use partitioner::{BuiltInPartitioner, PartitionLoad, murmur2, partition_for_key};
+pub use producer_batch::ProducerIdentity;
 pub use record_accumulator::{Append, Flush, RecordAccumulator};
-
-/// A full batch on its way through a compressor (replaced by the real one).
-#[derive(Debug)]
-pub struct CompressionJob;
+pub use sender::Sender;

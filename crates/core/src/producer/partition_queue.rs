@@ -151,9 +151,26 @@ impl PartitionQueue {
         QueueSizes { first, all, closed: !state.full.is_empty() }
     }
 
+    /// Takes the oldest batch, if it has at most `room` bytes.
+    pub(crate) fn take_within(&self, room: usize, batch_size: usize) -> Option<OpenBatch> {
+        let state = self.state.lock();
+        let first = state.full.front().or(state.open.as_ref());
+        if first.is_none_or(|first| first.builder.len() > room) {
+            return None;
+        }
+        self.take_from(state, batch_size)
+    }
+
     /// Takes the oldest batch.
     pub(crate) fn take(&self, batch_size: usize) -> Option<OpenBatch> {
-        let mut state = self.state.lock();
+        self.take_from(self.state.lock(), batch_size)
+    }
+
+    fn take_from(
+        &self,
+        mut state: parking_lot::MutexGuard<'_, QueueState>,
+        batch_size: usize,
+    ) -> Option<OpenBatch> {
         let batch = state.full.pop_front().or_else(|| state.open.take());
         let next = state.full.front().or(state.open.as_ref());
         let oldest = next.map_or(u64::MAX, |next| next.created_at.as_nanos());

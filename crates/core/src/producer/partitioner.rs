@@ -55,9 +55,12 @@ impl PartitionLoad {
     pub fn new(queues: &[(i32, u64)]) -> Option<Self> {
         let longest = queues.iter().map(|(_, length)| *length).max()?;
         let shortest = queues.iter().map(|(_, length)| *length).min()?;
-        if longest == shortest {
-            return None;
-        }
+        if longest == shortest { None } else { Self::of_some(queues) }
+    }
+
+    /// As [`new`](Self::new), for when the topic has partitions that are not to be chosen: then equal queues count too.
+    pub fn of_some(queues: &[(i32, u64)]) -> Option<Self> {
+        let longest = queues.iter().map(|(_, length)| *length).max()?;
         let mut sum = 0;
         let cumulative = queues.iter().map(|(_, length)| {
             sum += longest + 1 - length;

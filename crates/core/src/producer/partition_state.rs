@@ -1,0 +1,203 @@
+//! What the Sender knows of one partition: where it goes, what waits, what is in flight, and its sequence.
+
+use std::{collections::VecDeque, sync::Arc};
+
+use milena_protocol::{Uuid, records::increment_sequence};
+
+use super::{
+    partition_queue::PartitionQueue,
+    producer_batch::{ProducerBatch, ProducerIdentity, Sequence},
+    transaction_manager::TransactionManager,
+};
+use crate::{network::NodeId, time::Instant};
+
+/// Batches of one partition in flight, with idempotence: brokers remember the last five (client.md 34).
+pub(crate) const IDEMPOTENT_IN_FLIGHT_MAX: usize = 5;
+
+/// What keeps a partition from being drained.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Blocked {
+    /// Something must happen first: an answer, a producer id.
+    UntilEvent,
+    /// A batch's backoff.
+    Until(Instant),
+}
+
+/// One partition on the Sender's side.
+#[derive(Debug)]
+pub(crate) struct PartitionState {
+    pub(crate) queue: Arc<PartitionQueue>,
+    pub(crate) topic_id: Uuid,
+    pub(crate) leader: Option<NodeId>,
+    pub(crate) leader_epoch: Option<i32>,
+    /// Taken from the queue and not in flight, in order: what is sent again, the pieces of a split, what was compressed.
+    /// Bounded by what is charged to buffer.memory, as the queue is.
+    pub(crate) waiting: VecDeque<ProducerBatch>,
+    /// How many batches are in flight, and to which node the last of them went.
+    pub(crate) in_flight: usize,
+    pub(crate) in_flight_node: Option<NodeId>,
+    /// A batch is being compressed. The next one waits, so that they stay in order.
+    pub(crate) compressing: bool,
+    /// After a failure one batch goes alone, until one is acknowledged: not five in vain at each try.
+    probing: bool,
+    /// Records taken from the queue so far.
+    taken: u64,
+    identity: Option<ProducerIdentity>,
+    next_sequence: i32,
+    /// Set while the broker may lack the batch of this order, which will not be sent again: whether it does is learned
+    /// from what becomes of the batches behind it. Until then nothing new is sent (client.md 33).
+    unresolved: Option<u64>,
+}
+
+/// The order of no batch: only a new epoch resolves it.
+const NEVER_ACKNOWLEDGED: u64 = u64::MAX;
+
+impl PartitionState {
+    pub(crate) fn new(queue: Arc<PartitionQueue>) -> Self {
+        Self {
+            queue,
+            topic_id: Uuid::ZERO,
+            leader: None,
+            leader_epoch: None,
+            waiting: VecDeque::new(),
+            in_flight: 0,
+            in_flight_node: None,
+            compressing: false,
+            probing: false,
+            taken: 0,
+            identity: None,
+            next_sequence: 0,
+            unresolved: None,
+        }
+    }
+
+    /// True when there is nothing that the Sender has to do or to wait for.
+    pub(crate) fn is_idle(&self) -> bool {
+        self.waiting.is_empty() && self.in_flight == 0 && !self.compressing && self.queue.oldest().is_none()
+    }
+
+    /// The place of a batch of `records` that is taken from the queue now.
+    pub(crate) fn next_order(&mut self, records: u32) -> u64 {
+        let order = self.taken;
+        self.taken += u64::from(records);
+        order
+    }
+
+    /// What keeps the partition from being drained; the node's room and readiness are another matter.
+    pub(crate) fn blocked(&self, idempotent: bool, in_order: bool, now: Instant) -> Option<Blocked> {
+        if in_order && self.in_flight > 0 {
+            return Some(Blocked::UntilEvent);
+        }
+        if idempotent && self.in_flight > 0 {
+            // A broker that has not got what is in flight elsewhere could only answer that there is a gap.
+            let elsewhere = self.in_flight_node != self.leader;
+            if elsewhere || self.probing || self.in_flight >= IDEMPOTENT_IN_FLIGHT_MAX {
+                return Some(Blocked::UntilEvent);
+            }
+        }
+        let Some(first) = self.waiting.front() else {
+            return self.unresolved.map(|_| Blocked::UntilEvent);
+        };
+        if self.unresolved.is_some() && !(first.sequence.is_some() && first.may_be_written) {
+            return Some(Blocked::UntilEvent);
+        }
+        // A leader that is known to be new has nothing to do with the old one's failure (KIP-951).
+        let new_leader = first.attempted_epoch.is_some() && self.leader_epoch > first.attempted_epoch;
+        (now < first.retry_at && !new_leader).then_some(Blocked::Until(first.retry_at))
+    }
+
+    /// Gives a batch that is about to be sent for the first time its place in the sequence.
+    pub(crate) fn assign_sequence(&mut self, batch: &mut ProducerBatch, current: ProducerIdentity) {
+        if batch.sequence.is_some() {
+            return;
+        }
+        let identity = *self.identity.get_or_insert(current);
+        batch.sequence = Some(Sequence { identity, base: self.next_sequence });
+        let records = i32::try_from(batch.records).unwrap_or(i32::MAX);
+        self.next_sequence = increment_sequence(self.next_sequence, records);
+    }
+
+    /// A batch goes to `node`.
+    pub(crate) fn sent(&mut self, node: NodeId) {
+        self.in_flight += 1;
+        self.in_flight_node = Some(node);
+    }
+
+    /// A batch came back from the wire, with whatever fate.
+    pub(crate) fn returned(&mut self) {
+        self.in_flight = self.in_flight.saturating_sub(1);
+        if self.in_flight == 0 {
+            self.in_flight_node = None;
+        }
+    }
+
+    /// The broker has the batch of this order, and so it has all before it.
+    pub(crate) fn acknowledged(&mut self, order: u64) {
+        self.probing = false;
+        if self.unresolved.is_some_and(|lost| lost <= order) {
+            self.unresolved = None;
+        }
+    }
+
+    /// A batch with a sequence will not be sent again, and the broker may lack it.
+    pub(crate) fn lost(&mut self, batch: &ProducerBatch) {
+        if batch.sequence.is_some() {
+            self.unresolved = self.unresolved.max(Some(batch.order));
+        }
+    }
+
+    /// The broker's log cannot go on with the current sequence: there is a gap, or it is another log.
+    pub(crate) fn break_sequence(&mut self) {
+        if self.identity.is_some() {
+            self.unresolved = Some(NEVER_ACKNOWLEDGED);
+        }
+    }
+
+    /// True when no batch before this one, which is in hand, is outstanding.
+    pub(crate) fn is_first(&self, batch: &ProducerBatch, in_flight_before: bool) -> bool {
+        !in_flight_before && self.waiting.front().is_none_or(|first| first.order > batch.order)
+    }
+
+    /// Puts a batch that was sent, or a piece of one, back to its place (client.md 25).
+    pub(crate) fn requeue(&mut self, batch: ProducerBatch) {
+        self.probing = self.probing || batch.attempts > 0;
+        let place = self.waiting.partition_point(|other| other.order < batch.order);
+        self.waiting.insert(place, batch);
+    }
+
+    /// Learns the topic's id; another one than before means that the log is another one (field report 10).
+    pub(crate) fn set_topic_id(&mut self, id: Uuid) {
+        if id.is_zero() || id == self.topic_id {
+            return;
+        }
+        if !self.topic_id.is_zero() {
+            self.break_sequence();
+        }
+        self.topic_id = id;
+    }
+
+    /// Begins the sequence anew when it is broken and nothing is outstanding whose fate is not known.
+    ///
+    /// What waits gets new sequences when it is sent: none of it is written, because the first of it is not. In a log
+    /// that was created anew nothing is written at all.
+    pub(crate) fn resolve(&mut self, transactions: &mut TransactionManager) {
+        let Some(lost) = self.unresolved else { return };
+        if self.in_flight > 0 {
+            return;
+        }
+        let unknown =
+            self.waiting.front().is_some_and(|first| first.sequence.is_some() && first.may_be_written);
+        if unknown && lost != NEVER_ACKNOWLEDGED {
+            return;
+        }
+        if let Some(identity) = self.identity.take() {
+            transactions.bump(identity);
+        }
+        self.unresolved = None;
+        self.next_sequence = 0;
+        for batch in &mut self.waiting {
+            batch.sequence = None;
+            batch.may_be_written = false;
+        }
+    }
+}
