@@ -1,1 +1,56 @@
-//! See the crate's README line in Cargo.toml; the tour comes with the code.
+//! A Kafka broker that runs inside a process: a real one, with a log on disk, that any Kafka client can talk to.
+//!
+//! A tour, from the socket to the disk:
+//!
+//! 1. [`Broker`] takes a data directory and listens. `boot` is its way up; nothing is global, so a process may have as
+//!    many brokers as it likes.
+//! 2. `network`: a `SocketServer` with one task a connection cuts frames out of the stream, hands them to
+//!    `kafka_apis` one by one, and writes the answers in order. All of its bounds are in [`SocketConfig`].
+//! 3. `kafka_apis`: one file per API, each saying at its top which versions are served and what is not.
+//! 4. [`metadata_cache`]: what this broker knows of the cluster, an immutable snapshot that is swapped whole; every
+//!    metadata answer comes from it, with the endpoints of the listener that was asked.
+//! 5. `controller`: a pure engine that decides which topics there are and who leads them, and a driver that makes its
+//!    state durable and carries its decisions out.
+//! 6. `replica_manager`: the partitions of this broker, each with its role, its log (`milena_storage`) and the requests
+//!    that wait for it.
+//!
+//! Where blocking happens: appends and reads of the page cache are copies and run on the runtime's threads; whatever
+//! waits for the disk (fsync, recovery, creating and deleting logs, the controller's state) runs on blocking threads.
+//!
+//! ```
+//! # fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! # let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+//! # let dir = tempfile::tempdir()?;
+//! # runtime.block_on(async {
+//! use milena_broker::{Broker, BrokerConfig};
+//!
+//! let broker = Broker::start(BrokerConfig::new(dir.path())).await?;
+//! println!("point any Kafka client at {}", broker.bootstrap());
+//! broker.shutdown().await?;
+//! # Ok(()) })
+//! # }
+//! ```
+
+#![forbid(unsafe_code)]
+
+mod background;
+mod boot;
+mod broker;
+mod clock;
+pub mod config;
+mod controller;
+mod data_dir;
+mod error;
+mod kafka_apis;
+pub mod metadata_cache;
+mod network;
+mod node;
+mod producer_ids;
+mod replica_manager;
+mod topic_configs;
+
+pub use broker::{Broker, StartedOrJoined};
+pub use config::{BrokerConfig, ListenerConfig, SocketConfig};
+pub use data_dir::{DataDirState, RunningBroker, running};
+pub use error::BrokerError;
+pub use milena_storage::{FsyncPolicy, LogConfig};

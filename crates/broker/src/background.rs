@@ -1,0 +1,65 @@
+//! [`Background`]: what a broker does unasked: retention, checkpoints, and fsync under an interval.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use milena_storage::FsyncPolicy;
+use tokio::task::JoinHandle;
+use tokio::time::{MissedTickBehavior, interval};
+
+use crate::node::Node;
+
+/// `log.flush.offset.checkpoint.interval.ms`.
+const CHECKPOINT_EVERY: Duration = Duration::from_mins(1);
+
+/// The tasks; dropping it ends them.
+#[derive(Debug)]
+pub(crate) struct Background {
+    tasks: Vec<JoinHandle<()>>,
+}
+
+impl Background {
+    pub(crate) fn start(node: &Arc<Node>) -> Self {
+        let mut tasks = vec![
+            tokio::spawn(every(node.config.retention_check_interval, node.clone(), |node| {
+                node.replica_manager.delete_old_segments();
+            })),
+            tokio::spawn(every(CHECKPOINT_EVERY, node.clone(), |node| {
+                if let Err(error) = node.replica_manager.logs().checkpoint() {
+                    tracing::warn!(%error, "the checkpoints cannot be written; a recovery will take longer");
+                }
+            })),
+        ];
+        if let FsyncPolicy::Interval(wait) = node.config.fsync {
+            tasks.push(tokio::spawn(every(wait, node.clone(), |node| {
+                if let Err(error) = node.replica_manager.logs().flush_due(node.clock.now_ms()) {
+                    tracing::error!(%error, "a log cannot be synced and takes no more records");
+                }
+            })));
+        }
+        Self { tasks }
+    }
+}
+
+impl Drop for Background {
+    fn drop(&mut self) {
+        for task in &self.tasks {
+            task.abort();
+        }
+    }
+}
+
+/// Does `work` on a blocking thread once in each `period`, never twice at a time.
+async fn every(period: Duration, node: Arc<Node>, work: fn(&Node)) {
+    let mut ticks = interval(period.max(Duration::from_millis(1)));
+    ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
+    // The first tick is at once; nothing is due before the first period is over.
+    ticks.tick().await;
+    loop {
+        ticks.tick().await;
+        let node = node.clone();
+        if tokio::task::spawn_blocking(move || work(&node)).await.is_err() {
+            return;
+        }
+    }
+}

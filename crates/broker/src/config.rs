@@ -1,0 +1,142 @@
+//! [`BrokerConfig`]: what one broker is told when it starts.
+
+use std::net::{Ipv4Addr, SocketAddr};
+use std::path::PathBuf;
+use std::time::Duration;
+
+use milena_storage::fs::{RealFileSystem, SharedFileSystem};
+use milena_storage::{FsyncPolicy, LogConfig};
+
+use crate::BrokerError;
+
+/// The name of the listener that a broker has when nothing else is said.
+pub const DEFAULT_LISTENER: &str = "PLAINTEXT";
+
+/// The configuration of one broker. Names and defaults are Kafka's (`server.properties`) unless a comment says why not.
+#[derive(Debug, Clone)]
+pub struct BrokerConfig {
+    /// `node.id`: unique in the cluster, not negative.
+    pub node_id: i32,
+    /// `broker.rack`.
+    pub rack: Option<String>,
+    /// `log.dirs`, of which there is one. Created when missing.
+    pub data_dir: PathBuf,
+    /// Where `data_dir` lives: the disk, memory, or a disk with faults.
+    pub file_system: SharedFileSystem,
+    /// `listeners` and `advertised.listeners`; at least one.
+    pub listeners: Vec<ListenerConfig>,
+    /// `auto.create.topics.enable`.
+    pub auto_create_topics: bool,
+    /// `num.partitions`: of a topic that is created without a number.
+    pub num_partitions: i32,
+    /// `default.replication.factor`.
+    pub default_replication_factor: i16,
+    /// `delete.topic.enable`.
+    pub delete_topics: bool,
+    /// What a topic has that says nothing else.
+    pub log: LogConfig,
+    /// When appended records are made durable.
+    pub fsync: FsyncPolicy,
+    /// `log.retention.check.interval.ms`.
+    pub retention_check_interval: Duration,
+    /// Limits of the sockets.
+    pub socket: SocketConfig,
+}
+
+impl BrokerConfig {
+    /// A broker with id 1 on `data_dir`, listening on a port of 127.0.0.1 that the system chooses.
+    #[must_use]
+    pub fn new(data_dir: impl Into<PathBuf>) -> Self {
+        Self {
+            node_id: 1,
+            rack: None,
+            data_dir: data_dir.into(),
+            file_system: RealFileSystem::shared(),
+            listeners: vec![ListenerConfig::loopback(0)],
+            auto_create_topics: true,
+            num_partitions: 1,
+            default_replication_factor: 1,
+            delete_topics: true,
+            log: LogConfig::default(),
+            fsync: FsyncPolicy::default(),
+            retention_check_interval: Duration::from_mins(5),
+            socket: SocketConfig::default(),
+        }
+    }
+
+    pub(crate) fn validate(&self) -> Result<(), BrokerError> {
+        let invalid = |reason: String| Err(BrokerError::InvalidConfig(reason));
+        if self.node_id < 0 {
+            return invalid(format!("node.id is {}, but must not be negative", self.node_id));
+        }
+        if self.listeners.is_empty() {
+            return invalid("listeners is empty, but a broker needs at least one".to_owned());
+        }
+        for (index, listener) in self.listeners.iter().enumerate() {
+            if self.listeners[..index].iter().any(|other| other.name == listener.name) {
+                return invalid(format!("two listeners are named {}", listener.name));
+            }
+        }
+        if self.num_partitions < 1 {
+            return invalid(format!("num.partitions is {}, but must be at least 1", self.num_partitions));
+        }
+        Ok(())
+    }
+}
+
+/// One listener: where it listens, and which address clients are told to use.
+#[derive(Debug, Clone)]
+pub struct ListenerConfig {
+    /// The listener's name, by Kafka's custom in capitals. Clients of a listener are only told of that listener.
+    pub name: String,
+    /// The address to listen on; with port 0 the system chooses.
+    pub bind: SocketAddr,
+    /// The host that clients are told; that of `bind` when None.
+    pub advertised_host: Option<String>,
+    /// The port that clients are told; the one listened on when None.
+    pub advertised_port: Option<u16>,
+}
+
+impl ListenerConfig {
+    /// The listener [`DEFAULT_LISTENER`] on 127.0.0.1.
+    #[must_use]
+    pub fn loopback(port: u16) -> Self {
+        Self {
+            name: DEFAULT_LISTENER.to_owned(),
+            bind: SocketAddr::from((Ipv4Addr::LOCALHOST, port)),
+            advertised_host: None,
+            advertised_port: None,
+        }
+    }
+}
+
+/// What bounds the connections of one broker. Every bound is per broker or per connection, as its name says.
+#[derive(Debug, Clone)]
+pub struct SocketConfig {
+    /// `socket.request.max.bytes`: a longer frame closes its connection.
+    pub request_max_bytes: usize,
+    /// `max.connections`: one more is closed as soon as it is accepted. Kafka has no bound by default; ours is one that
+    /// leaves file descriptors for the log under the usual limits.
+    pub max_connections: usize,
+    /// `connections.max.idle.ms`: a connection that is silent for so long, and waits for nothing, is closed.
+    pub connections_max_idle: Duration,
+    /// How long a client may take nothing of an answer before its connection is closed.
+    pub write_timeout: Duration,
+    /// How many requests of one connection are taken in before the first is answered.
+    pub max_pipelined_requests: usize,
+    /// How many bytes of requests and of answers one connection may hold; a single larger one is let through alone.
+    pub max_pipelined_bytes: usize,
+}
+
+impl Default for SocketConfig {
+    fn default() -> Self {
+        Self {
+            request_max_bytes: 100 * 1024 * 1024,
+            max_connections: 2_000,
+            connections_max_idle: Duration::from_mins(10),
+            write_timeout: Duration::from_secs(30),
+            max_pipelined_requests: 64,
+            max_pipelined_bytes: 4 * 1024 * 1024,
+        }
+    }
+}

@@ -1,0 +1,66 @@
+//! [`ControllerStore`]: the controller's state in one JSON file, which is replaced whole.
+
+use std::io;
+use std::path::{Path, PathBuf};
+
+use milena_storage::fs::{SharedFileSystem, read_file, write_file_atomically};
+use serde::{Deserialize, Serialize};
+
+use super::ControllerState;
+use crate::BrokerError;
+
+const FILE: &str = "controller.json";
+const VERSION: u32 = 1;
+/// Some 100 bytes a partition: room for half a million of them.
+const FILE_MAX: usize = 64 * 1024 * 1024;
+
+/// The state on disk.
+#[derive(Debug, Clone)]
+pub(crate) struct ControllerStore {
+    fs: SharedFileSystem,
+    path: PathBuf,
+}
+
+#[derive(Serialize)]
+struct Written<'a> {
+    version: u32,
+    state: &'a ControllerState,
+}
+
+#[derive(Deserialize)]
+struct Read {
+    version: u32,
+    state: serde_json::Value,
+}
+
+impl ControllerStore {
+    pub(crate) fn new(fs: SharedFileSystem, data_dir: &Path) -> Self {
+        Self { fs, path: data_dir.join(FILE) }
+    }
+
+    /// The state that was saved last, or None on a new directory.
+    pub(crate) fn load(&self) -> Result<Option<ControllerState>, BrokerError> {
+        let content = match read_file(&*self.fs, &self.path, FILE_MAX) {
+            Ok(content) => content,
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+            Err(error) => return Err(BrokerError::io(&self.path)(error)),
+        };
+        let read: Read = serde_json::from_slice(&content).map_err(|error| self.corrupt(&error))?;
+        if read.version != VERSION {
+            let reason = format!("version {} where {VERSION} is known", read.version);
+            return Err(BrokerError::CorruptState { path: self.path.clone(), reason });
+        }
+        serde_json::from_value(read.state).map(Some).map_err(|error| self.corrupt(&error))
+    }
+
+    /// Makes `state` durable. When this fails, the old state is still there.
+    pub(crate) fn save(&self, state: &ControllerState) -> Result<(), BrokerError> {
+        let content =
+            serde_json::to_vec(&Written { version: VERSION, state }).map_err(|error| self.corrupt(&error))?;
+        write_file_atomically(&*self.fs, &self.path, &content).map_err(BrokerError::io(&self.path))
+    }
+
+    fn corrupt(&self, error: &serde_json::Error) -> BrokerError {
+        BrokerError::CorruptState { path: self.path.clone(), reason: error.to_string() }
+    }
+}

@@ -1,0 +1,102 @@
+//! ListOffsets (key 2), versions 1 to 11.
+//!
+//! Served: the latest (−1), the earliest (−2), that of the largest timestamp (−3, from version 7), the earliest on this
+//! broker (−4, from 8), the first at or after a time. Not served: tiered storage, of which there is none: the latest tiered
+//! (−5, from 9) and the earliest to be uploaded (−6, from 11) are answered with no offset, as Kafka does without it.
+
+use milena_protocol::messages::list_offsets_response::{
+    ListOffsetsPartitionResponse, ListOffsetsTopicResponse,
+};
+use milena_protocol::messages::{ListOffsetsPartition, ListOffsetsRequest, ListOffsetsResponse};
+use milena_protocol::{ErrorCode, VersionRange};
+use milena_storage::TimestampAndOffset;
+
+use super::RequestContext;
+use crate::replica_manager::{Partition, error_code};
+
+pub(super) const VERSIONS: VersionRange = VersionRange::new(1, 11);
+
+/// `ListOffsetsRequest.*_TIMESTAMP`.
+const LATEST: i64 = -1;
+const EARLIEST: i64 = -2;
+const MAX_TIMESTAMP: i64 = -3;
+const EARLIEST_LOCAL: i64 = -4;
+const LATEST_TIERED: i64 = -5;
+const EARLIEST_PENDING_UPLOAD: i64 = -6;
+
+const READ_COMMITTED: i8 = 1;
+const UNKNOWN: i64 = -1;
+
+/// Looking for a time may read and inflate a batch: this belongs on a blocking thread.
+pub(super) fn handle(context: &RequestContext, request: ListOffsetsRequest) -> ListOffsetsResponse {
+    let committed = request.isolation_level == READ_COMMITTED;
+    let topics = request.topics.into_iter().map(|topic| {
+        let answer = |asked: ListOffsetsPartition| {
+            let found = partition_offset(context, &topic.name, &asked, committed);
+            let (error_code, found) = match found {
+                Ok(found) => (ErrorCode::NONE, found),
+                Err(code) => (code, NOTHING),
+            };
+            ListOffsetsPartitionResponse {
+                partition_index: asked.partition_index,
+                error_code,
+                timestamp: found.timestamp,
+                offset: found.offset,
+                // The field came with version 4.
+                leader_epoch: if context.version() >= 4 { found.leader_epoch } else { -1 },
+            }
+        };
+        let partitions = topic.partitions.into_iter().map(answer).collect();
+        ListOffsetsTopicResponse { name: topic.name.clone(), partitions }
+    });
+    ListOffsetsResponse { topics: topics.collect(), ..Default::default() }
+}
+
+const NOTHING: TimestampAndOffset =
+    TimestampAndOffset { timestamp: UNKNOWN, offset: UNKNOWN, leader_epoch: -1 };
+
+fn partition_offset(
+    context: &RequestContext,
+    topic: &str,
+    asked: &ListOffsetsPartition,
+    committed: bool,
+) -> Result<TimestampAndOffset, ErrorCode> {
+    if context.version() < first_version(asked.timestamp) {
+        return Err(ErrorCode::UNSUPPORTED_VERSION);
+    }
+    let partition = context.node.replica_manager.partition(topic, asked.partition_index)?;
+    partition.check_leader(asked.current_leader_epoch)?;
+    let bound = if committed { partition.last_stable_offset() } else { partition.high_watermark() };
+    let reader = partition.reader();
+    let found = match asked.timestamp {
+        LATEST => return Ok(position(&partition, bound)),
+        EARLIEST | EARLIEST_LOCAL => return Ok(position(&partition, reader.log_start_offset())),
+        LATEST_TIERED | EARLIEST_PENDING_UPLOAD => return Ok(NOTHING),
+        MAX_TIMESTAMP => reader.offset_of_max_timestamp(),
+        time => reader.offset_for_timestamp(time),
+    };
+    match found {
+        Ok(found) => Ok(found.filter(|found| found.offset < bound).unwrap_or(NOTHING)),
+        Err(error) => {
+            tracing::error!(partition = %partition.name(), %error, "looking for a time failed");
+            Err(error_code(&error))
+        }
+    }
+}
+
+fn position(partition: &Partition, offset: i64) -> TimestampAndOffset {
+    let leader_epoch = partition.epoch_of(offset);
+    TimestampAndOffset { timestamp: UNKNOWN, offset, leader_epoch }
+}
+
+/// The first version that knows what a negative timestamp stands for. One below all that are known is looked for as a
+/// time, as Kafka does.
+fn first_version(timestamp: i64) -> i16 {
+    match timestamp {
+        MAX_TIMESTAMP => 7,
+        EARLIEST_LOCAL => 8,
+        LATEST_TIERED => 9,
+        EARLIEST_PENDING_UPLOAD => 11,
+        _ => VERSIONS.min,
+    }
+}

@@ -1,0 +1,157 @@
+//! [`KafkaApis`]: one request after the other, each in the file of its API.
+//!
+//! The header of each file names the versions that are served, and what of the API is not.
+
+mod api_versions;
+mod create_partitions;
+mod create_topics;
+mod delete_topics;
+mod describe_cluster;
+mod describe_configs;
+mod fetch;
+mod find_coordinator;
+mod init_producer_id;
+mod list_offsets;
+mod metadata;
+mod produce;
+
+use std::sync::Arc;
+
+use bytes::Bytes;
+use milena_protocol::{
+    ApiKey, Decoder, ErrorCode, Frame, Message, Request, RequestHead, Uuid, VersionRange,
+    decode_request_head, encode_response,
+};
+
+use crate::network::{BoxFuture, CloseReason, Peer, Reply, RequestHandler};
+use crate::node::Node;
+
+/// What is served, and all that ApiVersions promises.
+const SERVED: &[(ApiKey, VersionRange)] = &[
+    (ApiKey::Produce, produce::VERSIONS),
+    (ApiKey::Fetch, fetch::VERSIONS),
+    (ApiKey::ListOffsets, list_offsets::VERSIONS),
+    (ApiKey::Metadata, metadata::VERSIONS),
+    (ApiKey::FindCoordinator, find_coordinator::VERSIONS),
+    (ApiKey::ApiVersions, api_versions::VERSIONS),
+    (ApiKey::CreateTopics, create_topics::VERSIONS),
+    (ApiKey::DeleteTopics, delete_topics::VERSIONS),
+    (ApiKey::InitProducerId, init_producer_id::VERSIONS),
+    (ApiKey::DescribeConfigs, describe_configs::VERSIONS),
+    (ApiKey::CreatePartitions, create_partitions::VERSIONS),
+    (ApiKey::DescribeCluster, describe_cluster::VERSIONS),
+];
+
+fn served(api: ApiKey) -> Option<VersionRange> {
+    SERVED.iter().find(|(served, _)| *served == api).map(|(_, versions)| *versions)
+}
+
+/// Answers the requests of one broker's clients.
+pub(crate) struct KafkaApis {
+    node: Arc<Node>,
+}
+
+impl KafkaApis {
+    pub(crate) fn new(node: Arc<Node>) -> Self {
+        Self { node }
+    }
+
+    async fn dispatch(&self, peer: Arc<Peer>, frame: Bytes) -> Result<Reply, CloseReason> {
+        let mut decoder = Decoder::new(frame);
+        let head = decode_request_head(&mut decoder)
+            .map_err(|error| CloseReason(format!("garbage where a request begins: {error}")))?;
+        let Some((api, versions)) = head.api().and_then(|api| Some((api, served(api)?))) else {
+            return Err(CloseReason(format!("API {} is not served", head.api_key)));
+        };
+        let context = RequestContext { node: self.node.clone(), peer, api, head };
+        if !versions.contains(context.head.api_version) {
+            // The one API whose version a client has to guess (KIP-511).
+            if api == ApiKey::ApiVersions {
+                return api_versions::unsupported(&context);
+            }
+            let version = context.head.api_version;
+            return Err(CloseReason(format!(
+                "{} version {version} is not served: {versions} are",
+                api.name()
+            )));
+        }
+        context.serve(&mut decoder).await
+    }
+}
+
+impl RequestHandler for KafkaApis {
+    fn handle(&self, peer: Arc<Peer>, frame: Bytes) -> BoxFuture<'_, Result<Reply, CloseReason>> {
+        Box::pin(self.dispatch(peer, frame))
+    }
+}
+
+/// One request on its way through.
+struct RequestContext {
+    node: Arc<Node>,
+    peer: Arc<Peer>,
+    api: ApiKey,
+    head: RequestHead,
+}
+
+impl RequestContext {
+    async fn serve(self, decoder: &mut Decoder) -> Result<Reply, CloseReason> {
+        match self.api {
+            ApiKey::Produce => produce::handle(self.decode(decoder)?, self).await,
+            ApiKey::Fetch => fetch::handle(self.decode(decoder)?, self),
+            ApiKey::ListOffsets => {
+                let request = self.decode(decoder)?;
+                let answer =
+                    tokio::task::spawn_blocking(move || self.reply(&list_offsets::handle(&self, request)));
+                answer.await.map_err(|_| CloseReason("the broker is stopping".to_owned()))?
+            }
+            ApiKey::Metadata => self.reply(&metadata::handle(&self, self.decode(decoder)?).await),
+            ApiKey::FindCoordinator => self.reply(&find_coordinator::handle(&self, self.decode(decoder)?)),
+            ApiKey::ApiVersions => self.reply(&api_versions::handle(&self, &self.decode(decoder)?)),
+            ApiKey::CreateTopics => self.reply(&create_topics::handle(&self, self.decode(decoder)?).await),
+            ApiKey::DeleteTopics => self.reply(&delete_topics::handle(&self, self.decode(decoder)?).await),
+            ApiKey::InitProducerId => {
+                self.reply(&init_producer_id::handle(&self, &self.decode(decoder)?).await)
+            }
+            ApiKey::DescribeConfigs => self.reply(&describe_configs::handle(&self, self.decode(decoder)?)),
+            ApiKey::CreatePartitions => {
+                self.reply(&create_partitions::handle(&self, self.decode(decoder)?).await)
+            }
+            ApiKey::DescribeCluster => self.reply(&describe_cluster::handle(&self, &self.decode(decoder)?)),
+            api => Err(CloseReason(format!("{} is not served", api.name()))),
+        }
+    }
+
+    fn version(&self) -> i16 {
+        self.head.api_version
+    }
+
+    fn decode<R: Request>(&self, decoder: &mut Decoder) -> Result<R, CloseReason> {
+        R::decode(decoder, self.version())
+            .map_err(|error| CloseReason(format!("malformed {} request: {error}", self.api.name())))
+    }
+
+    fn reply<M: Message>(&self, response: &M) -> Result<Reply, CloseReason> {
+        self.encode(response).map(|frame| Reply::Now(Some(frame)))
+    }
+
+    fn encode<M: Message>(&self, response: &M) -> Result<Frame, CloseReason> {
+        encode_response(self.api, self.version(), self.head.correlation_id, response).map_err(|error| {
+            tracing::error!(%error, api = self.api.name(), "an answer cannot be encoded");
+            CloseReason(format!("our answer to {} cannot be encoded: {error}", self.api.name()))
+        })
+    }
+
+    /// The name behind a topic id, for the versions that ask by id.
+    fn topic_name(&self, id: Uuid) -> Result<Arc<str>, ErrorCode> {
+        let snapshot = self.node.metadata_cache.load();
+        snapshot.topic_by_id(id).map(|topic| topic.name.clone()).ok_or(ErrorCode::UNKNOWN_TOPIC_ID)
+    }
+}
+
+/// All operations on a topic, as a bit field (`AclEntry.supportedOperations`): READ, WRITE, CREATE, DELETE, ALTER,
+/// DESCRIBE, DESCRIBE_CONFIGS, ALTER_CONFIGS. Without an authorizer everybody may do everything.
+const ALL_TOPIC_OPERATIONS: i32 = 1 << 3 | 1 << 4 | 1 << 5 | 1 << 6 | 1 << 7 | 1 << 8 | 1 << 10 | 1 << 11;
+
+/// All operations on the cluster: CREATE, ALTER, DESCRIBE, CLUSTER_ACTION, DESCRIBE_CONFIGS, ALTER_CONFIGS,
+/// IDEMPOTENT_WRITE.
+const ALL_CLUSTER_OPERATIONS: i32 = 1 << 5 | 1 << 7 | 1 << 8 | 1 << 9 | 1 << 10 | 1 << 11 | 1 << 12;

@@ -1,0 +1,121 @@
+//! [`SocketServer`]: the listeners of one broker.
+
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::sync::atomic::AtomicUsize;
+use std::time::Duration;
+
+use tokio::net::{TcpListener, TcpStream};
+use tokio::sync::watch;
+use tokio::task::{JoinHandle, JoinSet};
+
+use super::connection::serve;
+use super::{ConnectionSlot, Peer, PeerLog, RequestHandler, Shared, stopped};
+use crate::BrokerError;
+use crate::config::{ListenerConfig, SocketConfig};
+
+/// How long to wait when the system will not accept: most often it is out of file descriptors, and trying again at
+/// once would only burn a core.
+const ACCEPT_BACKOFF: Duration = Duration::from_millis(100);
+
+/// A listener that has its port, but accepts nobody yet.
+pub(crate) struct BoundListener {
+    pub(crate) config: ListenerConfig,
+    pub(crate) address: SocketAddr,
+    socket: TcpListener,
+}
+
+/// The acceptors of a broker. Dropping it aborts them and their connections.
+#[derive(Debug)]
+pub(crate) struct SocketServer {
+    stop: watch::Sender<bool>,
+    acceptors: Vec<AbortOnDrop>,
+}
+
+impl SocketServer {
+    /// Takes a listener's port, so that the broker can say where it is before it serves.
+    pub(crate) async fn bind(config: &ListenerConfig) -> Result<BoundListener, BrokerError> {
+        let failed =
+            |source| BrokerError::Bind { listener: config.name.clone(), address: config.bind, source };
+        let socket = TcpListener::bind(config.bind).await.map_err(failed)?;
+        let address = socket.local_addr().map_err(failed)?;
+        Ok(BoundListener { config: config.clone(), address, socket })
+    }
+
+    /// Starts to serve.
+    pub(crate) fn start(
+        listeners: Vec<BoundListener>,
+        config: SocketConfig,
+        handler: Arc<dyn RequestHandler>,
+    ) -> Self {
+        let (stop, stopping) = watch::channel(false);
+        let log = PeerLog::new();
+        let shared = Arc::new(Shared { handler, config, log, connections: AtomicUsize::new(0), stopping });
+        let start = |listener| AbortOnDrop(tokio::spawn(accept(shared.clone(), listener)));
+        Self { acceptors: listeners.into_iter().map(start).collect(), stop }
+    }
+
+    /// Closes the listeners, lets the requests that were read be answered for at most `grace`, closes the rest.
+    pub(crate) async fn shutdown(mut self, grace: Duration) {
+        self.stop.send_replace(true);
+        let drained = async {
+            for acceptor in &mut self.acceptors {
+                // An acceptor that panicked has no connections left to wait for.
+                let _ended = (&mut acceptor.0).await;
+            }
+        };
+        let _in_time = tokio::time::timeout(grace, drained).await;
+    }
+}
+
+#[derive(Debug)]
+struct AbortOnDrop(JoinHandle<()>);
+
+impl Drop for AbortOnDrop {
+    fn drop(&mut self) {
+        self.0.abort();
+    }
+}
+
+/// Accepts until the broker stops, then waits for the connections to end.
+async fn accept(shared: Arc<Shared>, listener: BoundListener) {
+    let mut stopping = shared.stopping.clone();
+    let mut connections = JoinSet::new();
+    let name: Arc<str> = listener.config.name.as_str().into();
+    loop {
+        tokio::select! {
+            accepted = listener.socket.accept() => match accepted {
+                Ok((stream, address)) => {
+                    let peer = Arc::new(Peer { address, listener: name.clone() });
+                    admit(&shared, &mut connections, stream, peer);
+                }
+                Err(error) => {
+                    tracing::warn!(listener = %name, %error, "cannot accept connections");
+                    tokio::time::sleep(ACCEPT_BACKOFF).await;
+                }
+            },
+            Some(_) = connections.join_next() => {}
+            () = stopped(&mut stopping) => break,
+        }
+    }
+    drop(listener);
+    while connections.join_next().await.is_some() {}
+}
+
+fn admit(shared: &Arc<Shared>, connections: &mut JoinSet<()>, stream: TcpStream, peer: Arc<Peer>) {
+    let Some(slot) = ConnectionSlot::take(shared) else {
+        let reason =
+            format!("there are {} connections already (max_connections)", shared.config.max_connections);
+        shared.log.closed(&peer.listener, peer.address, &reason);
+        return;
+    };
+    // Answers go out as soon as they are whole; Nagle's algorithm would hold back the small ones.
+    if let Err(error) = stream.set_nodelay(true) {
+        tracing::debug!(peer = %peer.address, %error, "cannot set TCP_NODELAY");
+    }
+    let shared = shared.clone();
+    connections.spawn(async move {
+        serve(&shared, stream, peer).await;
+        drop(slot);
+    });
+}

@@ -1,0 +1,204 @@
+//! [`ReplicaManager`]: the partitions that this broker holds, and what happens to them.
+
+mod partition;
+mod purgatory;
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use arc_swap::ArcSwap;
+use foldhash::{HashMap, HashMapExt};
+use milena_protocol::{ErrorCode, Uuid};
+use milena_storage::{LogConfig, LogManager, TopicPartition};
+use parking_lot::Mutex;
+
+use crate::clock::Clock;
+use crate::controller::{LeaderAndIsrTopic, StopReplica};
+use crate::topic_configs::TopicConfigs;
+
+pub(crate) use partition::{Appended, Partition, Refusal, error_code};
+pub(crate) use purgatory::Waiter;
+
+/// The partitions of this broker.
+///
+/// The map of partitions is replaced whole when one comes or goes, which is rare; a lookup takes no lock.
+#[derive(Debug)]
+pub(crate) struct ReplicaManager {
+    node_id: i32,
+    logs: LogManager,
+    log_defaults: LogConfig,
+    topic_configs: Arc<TopicConfigs>,
+    clock: Clock,
+    topics: ArcSwap<Topics>,
+    /// Held while the next map is built.
+    changing: Mutex<()>,
+    stopping: AtomicBool,
+}
+
+type Topics = HashMap<Arc<str>, Arc<HostedTopic>>;
+
+#[derive(Debug, Clone)]
+struct HostedTopic {
+    id: Uuid,
+    partitions: BTreeMap<i32, HostedPartition>,
+}
+
+/// A partition, or the reason why this broker cannot serve it although it should.
+#[derive(Debug, Clone)]
+enum HostedPartition {
+    Online(Arc<Partition>),
+    Offline,
+}
+
+impl ReplicaManager {
+    pub(crate) fn new(
+        node_id: i32,
+        logs: LogManager,
+        log_defaults: LogConfig,
+        topic_configs: Arc<TopicConfigs>,
+        clock: Clock,
+    ) -> Self {
+        let topics = ArcSwap::from_pointee(HashMap::new());
+        Self {
+            node_id,
+            logs,
+            log_defaults,
+            topic_configs,
+            clock,
+            topics,
+            changing: Mutex::new(()),
+            stopping: AtomicBool::new(false),
+        }
+    }
+
+    pub(crate) fn logs(&self) -> &LogManager {
+        &self.logs
+    }
+
+    /// A partition that this broker serves.
+    ///
+    /// # Errors
+    /// UNKNOWN_TOPIC_OR_PARTITION when it is not here, KAFKA_STORAGE_ERROR when its log cannot be used.
+    pub(crate) fn partition(&self, topic: &str, partition: i32) -> Result<Arc<Partition>, ErrorCode> {
+        match self.topics.load().get(topic).and_then(|topic| topic.partitions.get(&partition)) {
+            Some(HostedPartition::Online(partition)) => Ok(partition.clone()),
+            Some(HostedPartition::Offline) => Err(ErrorCode::KAFKA_STORAGE_ERROR),
+            None => Err(ErrorCode::UNKNOWN_TOPIC_OR_PARTITION),
+        }
+    }
+
+    /// Every partition that this broker serves.
+    pub(crate) fn partitions(&self) -> Vec<Arc<Partition>> {
+        let online = |hosted: &HostedPartition| match hosted {
+            HostedPartition::Online(partition) => Some(partition.clone()),
+            HostedPartition::Offline => None,
+        };
+        self.topics.load().values().flat_map(|topic| topic.partitions.values()).filter_map(online).collect()
+    }
+
+    /// Takes the roles that the controller gives out (LeaderAndIsr), creating the logs that are missing. Blocking.
+    ///
+    /// A partition whose leader epoch is not above the one it has is left as it is.
+    pub(crate) fn become_leader_or_follower(&self, topic: &LeaderAndIsrTopic) {
+        let _changing = self.changing.lock();
+        let mut next = Topics::clone(&self.topics.load());
+        let hosted = match next.get(&topic.name) {
+            Some(hosted) if hosted.id == topic.id => HostedTopic::clone(hosted),
+            _ => HostedTopic { id: topic.id, partitions: BTreeMap::new() },
+        };
+        let hosted = self.with_roles(hosted, topic);
+        next.insert(topic.name.clone(), Arc::new(hosted));
+        self.topics.store(Arc::new(next));
+    }
+
+    fn with_roles(&self, mut hosted: HostedTopic, topic: &LeaderAndIsrTopic) -> HostedTopic {
+        let config = self.topic_configs.log_config(&self.log_defaults, &topic.name);
+        for (number, state) in &topic.partitions {
+            if let Some(HostedPartition::Online(partition)) = hosted.partitions.get(number) {
+                partition.update_roles(state);
+                continue;
+            }
+            let topic_partition = TopicPartition::new(&*topic.name, *number);
+            let log = self.logs.get_or_create(
+                &topic_partition,
+                Some(topic.id),
+                config.clone(),
+                self.clock.now_ms(),
+            );
+            let partition = match log {
+                Ok(log) => {
+                    log.log().lock().set_config(config.clone());
+                    HostedPartition::Online(Arc::new(Partition::new(self.node_id, log, state)))
+                }
+                Err(error) => {
+                    tracing::error!(%topic_partition, %error, "the partition's log cannot be opened");
+                    HostedPartition::Offline
+                }
+            };
+            hosted.partitions.insert(*number, partition);
+        }
+        hosted
+    }
+
+    /// Gives partitions up and deletes their logs (StopReplica). Blocking.
+    pub(crate) fn stop_and_delete(&self, request: &StopReplica) {
+        let mut stopped = Vec::new();
+        {
+            let _changing = self.changing.lock();
+            let mut next = Topics::clone(&self.topics.load());
+            let Some(hosted) = next.get(&request.topic).filter(|hosted| hosted.id == request.id) else {
+                return;
+            };
+            let mut hosted = HostedTopic::clone(hosted);
+            for number in &request.partitions {
+                stopped.extend(hosted.partitions.remove(number).map(|hosted| (*number, hosted)));
+            }
+            if hosted.partitions.is_empty() {
+                next.remove(&request.topic);
+            } else {
+                next.insert(request.topic.clone(), Arc::new(hosted));
+            }
+            self.topics.store(Arc::new(next));
+        }
+        for (number, hosted) in stopped {
+            let topic_partition = TopicPartition::new(&*request.topic, number);
+            if let Err(error) = self.logs.delete(&topic_partition) {
+                tracing::error!(%topic_partition, %error, "the log cannot be deleted");
+            }
+            // Whoever waits for records here looks again, and finds nothing.
+            if let HostedPartition::Online(partition) = hosted {
+                partition.wake_waiters();
+            }
+        }
+    }
+
+    /// Whether requests shall be answered with what there is instead of waiting for more.
+    pub(crate) fn is_stopping(&self) -> bool {
+        self.stopping.load(Ordering::SeqCst)
+    }
+
+    /// Has every request answered that waits, or will.
+    pub(crate) fn stop_waiting(&self) {
+        self.stopping.store(true, Ordering::SeqCst);
+        for partition in self.partitions() {
+            partition.wake_waiters();
+        }
+    }
+
+    /// Deletes what is older or larger than topics may be. Blocking.
+    pub(crate) fn delete_old_segments(&self) {
+        let now_ms = self.clock.now_ms();
+        for partition in self.partitions() {
+            let high_watermark = partition.high_watermark();
+            let deleted = partition.log().log().lock().delete_old_segments(now_ms, high_watermark);
+            match deleted {
+                Ok(0) => {}
+                Ok(count) => tracing::info!(partition = %partition.name(), count, "deleted old segments"),
+                Err(error) => {
+                    tracing::error!(partition = %partition.name(), %error, "retention failed");
+                }
+            }
+        }
+    }
+}
