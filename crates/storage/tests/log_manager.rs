@@ -1,0 +1,227 @@
+//! The log directory: names, formats, locks, restarts.
+
+#![allow(clippy::unwrap_used)]
+
+mod common;
+
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::sync::Arc;
+
+use common::*;
+use milena_protocol::Uuid;
+use milena_storage::checkpoint::MetaProperties;
+use milena_storage::fs::{
+    CrashPlan, FaultyFileSystem, MemoryFileSystem, RealFileSystem, SharedFileSystem, read_file,
+};
+use milena_storage::{
+    ErrorKind, FsyncPolicy, LogConfig, LogManager, LogManagerOptions, Result, TopicPartition,
+};
+
+const TOPIC_ID: Uuid = Uuid([7; 16]);
+
+fn manager_options(node_id: i32) -> LogManagerOptions {
+    let meta_properties =
+        MetaProperties { cluster_id: "test-cluster".to_owned(), node_id, directory_id: Uuid([9; 16]) };
+    LogManagerOptions { fsync: FsyncPolicy::EveryBatch, ..LogManagerOptions::new(meta_properties) }
+}
+
+fn manager(fs: &SharedFileSystem, dir: &Path) -> Result<LogManager> {
+    LogManager::open(fs.clone(), dir, manager_options(1), |_| LogConfig::default(), NOW)
+}
+
+fn text(fs: &SharedFileSystem, path: impl AsRef<Path>) -> String {
+    String::from_utf8(read_file(&**fs, path.as_ref(), 10_000).unwrap().to_vec()).unwrap()
+}
+
+fn fill(manager: &LogManager, partitions: i32) {
+    for partition in 0..partitions {
+        let topic_partition = TopicPartition::new("orders.v-1", partition);
+        let handle =
+            manager.get_or_create(&topic_partition, Some(TOPIC_ID), LogConfig::default(), NOW).unwrap();
+        append(&mut handle.log().lock(), &Batch::numbered("a", 3)).unwrap();
+    }
+}
+
+#[test]
+fn log_30_the_files_have_kafkas_names_and_formats() {
+    let fs = MemoryFileSystem::shared();
+    let manager = manager(&fs, Path::new("data")).unwrap();
+    fill(&manager, 2);
+    let first = manager.get(&TopicPartition::new("orders.v-1", 0)).unwrap();
+    first.log().lock().delete_records(2, 3).unwrap();
+    let high_watermarks = BTreeMap::from([(TopicPartition::new("orders.v-1", 1), 3)]);
+    manager.checkpoint_high_watermarks(&high_watermarks).unwrap();
+    manager.shutdown().unwrap();
+
+    let names =
+        |dir| fs.list(Path::new(dir)).unwrap().into_iter().map(|entry| entry.name).collect::<Vec<_>>();
+    assert_eq!(
+        names("data"),
+        [
+            ".kafka_cleanshutdown",
+            ".lock",
+            "log-start-offset-checkpoint",
+            "meta.properties",
+            "orders.v-1-0",
+            "orders.v-1-1",
+            "recovery-point-offset-checkpoint",
+            "replication-offset-checkpoint",
+        ]
+    );
+    assert_eq!(
+        names("data/orders.v-1-0"),
+        [
+            "00000000000000000000.index",
+            "00000000000000000000.log",
+            "00000000000000000000.timeindex",
+            "00000000000000000003.snapshot",
+            "leader-epoch-checkpoint",
+            "partition.metadata",
+        ]
+    );
+    assert_eq!(text(&fs, "data/recovery-point-offset-checkpoint"), "0\n2\norders.v-1 0 3\norders.v-1 1 3\n");
+    assert_eq!(text(&fs, "data/log-start-offset-checkpoint"), "0\n1\norders.v-1 0 2\n");
+    assert_eq!(text(&fs, "data/replication-offset-checkpoint"), "0\n1\norders.v-1 1 3\n");
+    assert_eq!(text(&fs, "data/orders.v-1-1/leader-epoch-checkpoint"), "0\n1\n0 0\n");
+    assert_eq!(
+        text(&fs, "data/orders.v-1-0/partition.metadata"),
+        format!("version: 0\ntopic_id: {TOPIC_ID}\n")
+    );
+    let meta = text(&fs, "data/meta.properties");
+    assert!(meta.contains("version=1\ncluster.id=test-cluster\nnode.id=1\ndirectory.id="), "{meta}");
+    let time_index =
+        read_file(&*fs, Path::new("data/orders.v-1-0/00000000000000000000.timeindex"), 100).unwrap();
+    assert_eq!(&time_index[..], [&(NOW + 2).to_be_bytes()[..], &2i32.to_be_bytes()].concat());
+}
+
+#[test]
+fn a_clean_restart_brings_everything_back() {
+    let fs = MemoryFileSystem::shared();
+    let first = manager(&fs, Path::new("data")).unwrap();
+    fill(&first, 3);
+    first.get(&TopicPartition::new("orders.v-1", 2)).unwrap().log().lock().delete_records(1, 3).unwrap();
+    first.shutdown().unwrap();
+    drop(first);
+    let second = manager(&fs, Path::new("data")).unwrap();
+    assert!(!fs.exists(Path::new("data/.kafka_cleanshutdown")), "from here on a crash is no clean shutdown");
+    let logs = second.logs();
+    assert_eq!(logs.len(), 3);
+    for handle in logs {
+        let log = handle.log().lock();
+        assert_eq!((log.log_end_offset(), log.topic_id()), (3, Some(TOPIC_ID)));
+        assert_eq!(log.log_start_offset(), i64::from(handle.topic_partition().partition == 2));
+    }
+}
+
+#[test]
+fn log_31_a_power_cut_keeps_logs_their_ids_and_what_was_acknowledged() {
+    let faulty = FaultyFileSystem::new(MemoryFileSystem::shared());
+    let fs: SharedFileSystem = Arc::new(faulty.clone());
+    let before = manager(&fs, Path::new("data")).unwrap();
+    fill(&before, 3);
+    drop(before);
+    faulty.restart(CrashPlan::DropUnsynced).unwrap();
+    let after = manager(&fs, Path::new("data")).unwrap();
+    assert_eq!(after.logs().len(), 3);
+    for handle in after.logs() {
+        let log = handle.log().lock();
+        assert_eq!((log.log_end_offset(), log.topic_id()), (3, Some(TOPIC_ID)));
+    }
+}
+
+#[test]
+fn one_broker_per_directory_and_one_directory_per_broker() {
+    let fs = MemoryFileSystem::shared();
+    let held = manager(&fs, Path::new("data")).unwrap();
+    let error = manager(&fs, Path::new("data")).unwrap_err();
+    assert!(error.to_string().contains("in use by another broker"), "{error}");
+    drop(held);
+    let other =
+        LogManager::open(fs.clone(), Path::new("data"), manager_options(2), |_| LogConfig::default(), NOW);
+    let error = other.unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::InvalidState);
+    assert!(error.to_string().contains("belongs to node 1"), "{error}");
+    manager(&fs, Path::new("data")).unwrap();
+}
+
+#[test]
+fn a_deleted_log_is_gone_and_its_name_is_free_for_another_topic_id() {
+    let fs = MemoryFileSystem::shared();
+    let manager_ = manager(&fs, Path::new("data")).unwrap();
+    fill(&manager_, 1);
+    let topic_partition = TopicPartition::new("orders.v-1", 0);
+    let other_id = Some(Uuid([8; 16]));
+    let error = manager_.get_or_create(&topic_partition, other_id, LogConfig::default(), NOW).unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::InvalidState);
+    let old = manager_.get(&topic_partition).unwrap();
+    assert!(manager_.delete(&topic_partition).unwrap());
+    assert!(!manager_.delete(&topic_partition).unwrap());
+    append(&mut old.log().lock(), &Batch::of(&["late"])).unwrap_err();
+    let new = manager_.get_or_create(&topic_partition, other_id, LogConfig::default(), NOW).unwrap();
+    assert_eq!(new.log().lock().log_end_offset(), 0);
+}
+
+#[test]
+fn an_interrupted_deletion_is_finished() {
+    let fs = MemoryFileSystem::shared();
+    fill(&manager(&fs, Path::new("data")).unwrap(), 1);
+    fs.rename(Path::new("data/orders.v-1-0"), Path::new("data/orders.v-1-0-delete")).unwrap();
+    assert!(manager(&fs, Path::new("data")).unwrap().logs().is_empty());
+    assert!(!fs.exists(Path::new("data/orders.v-1-0-delete")));
+}
+
+#[test]
+fn names_that_leave_the_directory_are_refused() {
+    let manager = manager(&MemoryFileSystem::shared(), Path::new("data")).unwrap();
+    for topic in ["../up", "a/b", "", ".."] {
+        let topic_partition = TopicPartition::new(topic, 0);
+        manager.get_or_create(&topic_partition, None, LogConfig::default(), NOW).unwrap_err();
+    }
+}
+
+#[test]
+fn broken_checkpoints_are_left_out() {
+    let fs = MemoryFileSystem::shared();
+    let first = manager(&fs, Path::new("data")).unwrap();
+    fill(&first, 1);
+    first.checkpoint().unwrap();
+    drop(first);
+    for name in
+        ["recovery-point-offset-checkpoint", "log-start-offset-checkpoint", "replication-offset-checkpoint"]
+    {
+        milena_storage::fs::write_file_atomically(&*fs, &Path::new("data").join(name), b"0\n7\nx\n").unwrap();
+    }
+    let second = manager(&fs, Path::new("data")).unwrap();
+    assert_eq!(second.logs()[0].reader().log_end_offset(), 3);
+    assert!(second.read_high_watermarks().is_empty());
+}
+
+#[test]
+fn the_same_on_a_real_disk() {
+    let dir = tempfile::tempdir().unwrap();
+    let fs = RealFileSystem::shared();
+    let data = dir.path().join("data");
+    let first = manager(&fs, &data).unwrap();
+    fill(&first, 2);
+    manager(&fs, &data).unwrap_err();
+    let handle = first.get(&TopicPartition::new("orders.v-1", 1)).unwrap();
+    {
+        let mut log = handle.log().lock();
+        log.set_config(small_segments(500));
+        for n in 0..50 {
+            append(&mut log, &Batch::numbered(&format!("batch-{n}"), 3)).unwrap();
+        }
+        log.truncate_to(100, NOW).unwrap();
+        assert!(log.segment_base_offsets().len() > 10);
+    }
+    let expected = read_all(&handle.log().lock(), 300);
+    first.shutdown().unwrap();
+    drop(first);
+    // The second time there was no clean shutdown.
+    for _ in 0..2 {
+        let again = manager(&fs, &data).unwrap();
+        let handle = again.get(&TopicPartition::new("orders.v-1", 1)).unwrap();
+        assert_eq!(read_all(&handle.log().lock(), 300), expected);
+    }
+}
