@@ -11,6 +11,7 @@
 //! Start reading at [`engine`], then [`metadata`], [`network`], [`producer`].
 #![forbid(unsafe_code)]
 
+pub mod admin;
 pub mod backoff;
 pub mod cluster;
 pub mod config;

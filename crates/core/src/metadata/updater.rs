@@ -15,10 +15,6 @@ use crate::{
     time::Instant,
 };
 
-/// When a refresh is due and nobody is connected, so long one broker may take to connect before the next one is tried
-/// beside it. More than any healthy handshake takes, much less than the set-up timeout.
-const CONNECT_STAGGER: Duration = Duration::from_millis(250);
-
 /// The oldest metadata request that can say "all topics" and "no topics".
 const OLDEST_VERSION: i16 = 1;
 /// The oldest metadata request that can say "do not create topics".
@@ -41,12 +37,13 @@ pub struct MetadataUpdater {
     under_way: Vec<UnderWay>,
     /// Nodes whose request failed since the last success or pause: the others are asked at once, these are not.
     failed: BTreeSet<NodeId>,
-    /// When the last attempt to connect for a refresh began.
-    connecting_since: Option<Instant>,
     /// Since when a refresh has been due without success (KIP-1102).
     due_since: Option<Instant>,
-    /// When to try again, beside what happens: a backoff or the next stagger.
+    /// True when a refresh is due and waits for a connection; then the next event is awaited, or `wake_at`.
+    blocked: bool,
+    /// While blocked: when to look for a broker again.
     wake_at: Instant,
+    polled_at: Instant,
     /// The version of the cluster that the network client knows: the pointer is enough to see a change.
     known_nodes: Option<Arc<Cluster>>,
 }
@@ -60,9 +57,10 @@ impl MetadataUpdater {
             rebootstrap_trigger: config.rebootstrap_trigger,
             under_way: Vec::new(),
             failed: BTreeSet::new(),
-            connecting_since: None,
             due_since: None,
+            blocked: false,
             wake_at: Instant::FAR_FUTURE,
+            polled_at: Instant::ORIGIN,
             known_nodes: None,
         }
     }
@@ -72,25 +70,27 @@ impl MetadataUpdater {
         metadata.poll(now);
         metadata.publish_changes();
         self.update_nodes(metadata, network, now);
+        self.polled_at = now;
+        self.blocked = false;
         self.wake_at = Instant::FAR_FUTURE;
         self.trigger_rebootstrap(metadata, network, now);
         // At most two requests can be due, one for all topics and one for some.
         while now >= metadata.next_update_at() {
             self.due_since.get_or_insert(now);
             if !self.ask(metadata, network, now) {
+                self.blocked = true;
                 break;
             }
         }
     }
 
     /// When [`poll`](Self::poll) has something to do at the latest.
-    pub fn next_timeout(&self, metadata: &Metadata, now: Instant) -> Option<Instant> {
+    pub fn next_timeout(&self, metadata: &Metadata) -> Option<Instant> {
         let due = metadata.next_update_at();
-        // What is due already waits for a connection, a stagger or a backoff.
-        let due = if due <= now { Instant::FAR_FUTURE } else { due };
+        let due = if self.blocked && due <= self.polled_at { self.wake_at } else { due };
         let trigger =
             self.due_since.filter(|_| self.rebootstrap).map(|since| since + self.rebootstrap_trigger);
-        let at = due.min(self.wake_at).min(trigger.unwrap_or(Instant::FAR_FUTURE));
+        let at = due.min(trigger.unwrap_or(Instant::FAR_FUTURE));
         Some(at).filter(|at| *at != Instant::FAR_FUTURE)
     }
 
@@ -115,22 +115,18 @@ impl MetadataUpdater {
             candidate = self.candidate(network, now);
         }
         match candidate {
-            Some(LeastLoaded { node, readiness: NodeReadiness::Ready }) => {
-                self.send(node, metadata, network, now)
+            Some(LeastLoaded { node, readiness: NodeReadiness::Ready, .. }) => {
+                return self.send(node, metadata, network, now);
             }
-            Some(LeastLoaded { node, readiness: NodeReadiness::CanConnect }) => {
-                self.connect(node, network, now);
-                false
+            Some(LeastLoaded { node, readiness: NodeReadiness::CanConnect, .. }) => {
+                network.ready(node, now);
+                // It is connecting now: when does that take too long?
+                self.wake_at = network.least_loaded_node(now).map_or(now, |found| found.look_again_at);
             }
-            Some(LeastLoaded { readiness: NodeReadiness::Connecting, .. }) => {
-                self.hurry(network, now);
-                false
-            }
-            None => {
-                self.wake_at = network.next_candidate_at(now);
-                false
-            }
+            Some(connecting) => self.wake_at = connecting.look_again_at,
+            None => self.wake_at = network.next_candidate_at(now),
         }
+        false
     }
 
     /// The least loaded node, one that has not just failed if there is one.
@@ -138,24 +134,6 @@ impl MetadataUpdater {
         network
             .least_loaded_but(now, |node| self.failed.contains(&node))
             .or_else(|| network.least_loaded_node(now))
-    }
-
-    fn connect(&mut self, node: NodeId, network: &mut NetworkClient, now: Instant) {
-        network.ready(node, now);
-        self.connecting_since = Some(now);
-        self.wake_at = now + CONNECT_STAGGER;
-    }
-
-    /// Somebody is connecting. If that takes long, tries the next one beside it.
-    fn hurry(&mut self, network: &mut NetworkClient, now: Instant) {
-        let since = *self.connecting_since.get_or_insert(now);
-        if now < since + CONNECT_STAGGER {
-            self.wake_at = since + CONNECT_STAGGER;
-        } else if let Some(node) = network.connectable_node(now) {
-            self.connect(node, network, now);
-        } else {
-            self.wake_at = network.next_candidate_at(now);
-        }
     }
 
     fn send(
@@ -176,7 +154,6 @@ impl MetadataUpdater {
             timeout: self.request_timeout,
             expects_response: true,
         };
-        self.connecting_since = None;
         match network.send(node, request, now) {
             Ok(()) => {
                 self.under_way.push(UnderWay { token, planned });

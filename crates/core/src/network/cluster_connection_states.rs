@@ -80,6 +80,8 @@ pub(super) struct NodeConnection {
     pub(super) throttled_until: Instant,
     /// When the connection last carried anything.
     pub(super) last_used: Instant,
+    /// When the last attempt began, at its first address.
+    pub(super) connecting_since: Instant,
     /// While connecting: when the attempt has taken too long.
     pub(super) setup_deadline: Instant,
     /// While disconnected: when the next attempt may start.
@@ -108,6 +110,7 @@ impl NodeConnection {
             api_versions: None,
             throttled_until: Instant::ORIGIN,
             last_used: Instant::ORIGIN,
+            connecting_since: Instant::ORIGIN,
             setup_deadline: Instant::FAR_FUTURE,
             retry_at: Instant::ORIGIN,
             retiring: false,
@@ -129,7 +132,10 @@ impl NodeConnection {
 
     /// Starts an attempt with the next untried address, or with a resolution when there is none.
     pub(super) fn begin(&mut self, backoffs: &Backoffs, rng: &mut SmallRng, now: Instant) -> Attempt {
-        self.state = ConnectionState::Connecting;
+        if self.state != ConnectionState::Connecting {
+            self.state = ConnectionState::Connecting;
+            self.connecting_since = now;
+        }
         self.setup_deadline = now + backoffs.setup.after(self.failed_connects, rng);
         match self.untried.pop_front() {
             Some(address) => {

@@ -103,7 +103,6 @@ pub struct ProducerEngine {
     sender: Sender,
     /// Compressions that came back since the last turn: at most one for each partition.
     compressed: VecDeque<super::CompressionJob>,
-    now: Instant,
     closed: bool,
 }
 
@@ -130,7 +129,6 @@ impl ProducerEngine {
             network,
             sender,
             compressed: VecDeque::new(),
-            now,
             closed: false,
         };
         (engine, shared)
@@ -186,7 +184,6 @@ impl Engine for ProducerEngine {
     }
 
     fn poll(&mut self, now: Instant) {
-        self.now = now;
         if self.closed {
             return;
         }
@@ -211,7 +208,7 @@ impl Engine for ProducerEngine {
         if self.closed {
             return None;
         }
-        let updater = self.updater.next_timeout(&self.metadata, self.now);
+        let updater = self.updater.next_timeout(&self.metadata);
         let timeouts =
             [self.network.next_timeout(), updater, self.sender.next_timeout(), self.shared.close_at()];
         timeouts.into_iter().flatten().min()

@@ -11,6 +11,10 @@ use crate::{network::cluster_connection_states::NodeConnection, time::Instant};
 /// first, if another one can be. Longer than a healthy fetch or produce takes, shorter than anybody likes to wait.
 const UNRESPONSIVE_AFTER: Duration = Duration::from_secs(1);
 
+/// While nobody is connected, so long one broker may take to connect before the next one is tried beside it. More than
+/// any healthy handshake takes, much less than the set-up timeout (client.md 39 in its simplest form).
+const CONNECT_STAGGER: Duration = Duration::from_millis(250);
+
 /// The node to ask, and how far it is from being asked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct LeastLoaded {
@@ -18,6 +22,8 @@ pub struct LeastLoaded {
     pub node: NodeId,
     /// What it takes to ask it.
     pub readiness: NodeReadiness,
+    /// When to look again if nothing happens before: now, unless it is connecting.
+    pub look_again_at: Instant,
 }
 
 /// What it takes to ask a node.
@@ -27,13 +33,14 @@ pub enum NodeReadiness {
     Ready,
     /// It is connecting; no connected node can be asked instead.
     Connecting,
-    /// It can be connected; no other node is connected or connecting.
+    /// It can be connected; no other node is connected, and what is connecting has been at it for long.
     CanConnect,
 }
 
 impl NetworkClient {
     /// The node to ask when any will do (client.md 21): the connected and responsive one with the fewest requests in
-    /// flight; else one that is connecting; else one that can be connected; else a connected one, unresponsive as it is.
+    /// flight; else one that began to connect just now; else one that can be connected; else one that is still
+    /// connecting; else a connected one, unresponsive as it is.
     ///
     /// None when every node waits for its backoff or its throttling, or is full. The scan starts at random, so that the
     /// clients of a cluster spread over its brokers.
@@ -46,18 +53,20 @@ impl NetworkClient {
         let offset = if self.nodes.len() > 1 { self.rng.random_range(0..self.nodes.len()) } else { 0 };
         let rank = |(place, (node, state)): (usize, (NodeId, &NodeConnection))| {
             let (rank, readiness) = self.rank(state, now)?;
-            Some(((rank, state.in_flight.len(), place), LeastLoaded { node, readiness }))
+            let look_again_at = match (readiness, state.connecting_since + CONNECT_STAGGER) {
+                (NodeReadiness::Connecting, at) if at > now => at,
+                (NodeReadiness::Connecting, _) => Instant::FAR_FUTURE,
+                _ => now,
+            };
+            Some(((rank, state.in_flight.len(), place), LeastLoaded { node, readiness, look_again_at }))
         };
         let rotated = self.nodes.iter().skip(offset).chain(self.nodes.iter().take(offset));
         let allowed = rotated.filter(|(node, _)| !avoid(*node)).enumerate();
-        allowed.filter_map(rank).min_by_key(|(rank, _)| *rank).map(|(_, found)| found)
-    }
-
-    /// The next node that could be connected, whatever the others do: for when those that are connecting take long.
-    pub fn connectable_node(&mut self, now: Instant) -> Option<NodeId> {
-        let candidates: Vec<NodeId> =
-            self.nodes.iter().filter(|(_, state)| state.may_connect(now)).map(|(node, _)| node).collect();
-        (!candidates.is_empty()).then(|| candidates[self.rng.random_range(0..candidates.len())])
+        let mut found = allowed.filter_map(rank).min_by_key(|(rank, _)| *rank).map(|(_, found)| found)?;
+        if found.look_again_at == Instant::FAR_FUTURE {
+            found.look_again_at = self.next_candidate_at(now);
+        }
+        Some(found)
     }
 
     /// True when a node is connected, whether it takes requests just now or not.
@@ -80,12 +89,13 @@ impl NetworkClient {
                 let rank = match (responsive, state.retiring) {
                     (true, false) => 0,
                     (true, true) => 1,
-                    (false, _) => 4,
+                    (false, _) => 5,
                 };
                 Some((rank, NodeReadiness::Ready))
             }
             ConnectionState::Connecting | ConnectionState::CheckingApiVersions => {
-                Some((2, NodeReadiness::Connecting))
+                let rank = if now - state.connecting_since < CONNECT_STAGGER { 2 } else { 4 };
+                Some((rank, NodeReadiness::Connecting))
             }
             ConnectionState::Disconnected if state.may_connect(now) => Some((3, NodeReadiness::CanConnect)),
             _ => None,
