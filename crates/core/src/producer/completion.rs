@@ -97,10 +97,11 @@ impl BatchCompletion {
     }
 
     fn forget(&self, slot: &Slot) {
-        if slot.0 != Slot::NONE.0 && self.outcome.get().is_none() {
-            if let Some(waker) = self.wakers.lock().get_mut(slot.0 as usize) {
-                *waker = None;
-            }
+        if slot.0 != Slot::NONE.0
+            && self.outcome.get().is_none()
+            && let Some(waker) = self.wakers.lock().get_mut(slot.0 as usize)
+        {
+            *waker = None;
         }
     }
 }

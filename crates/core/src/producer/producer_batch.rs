@@ -128,21 +128,18 @@ impl ProducerBatch {
     /// # Errors
     /// When the batch was never sent, or cannot be read.
     pub(crate) fn split(
-        mut self,
+        &mut self,
         max_size: usize,
         level: Option<i32>,
         pool: &Arc<BufferPool>,
-    ) -> Result<Vec<Self>, (Self, RecordsError)> {
+    ) -> Result<Vec<Self>, RecordsError> {
         let pieces = match &self.body {
             Body::Sealed { bytes, .. } => split_bytes(bytes, max_size, level),
             Body::Unsealed { .. } | Body::Nothing => {
                 Err(RecordsError::Malformed { what: "a batch that was not sent" })
             }
         };
-        let pieces = match pieces {
-            Ok(pieces) => pieces,
-            Err(error) => return Err((self, error)),
-        };
+        let pieces = pieces?;
         self.body = Body::Nothing;
         let mut first = 0;
         let batches: Vec<Self> = pieces

@@ -14,7 +14,8 @@ use super::{ProduceError, producer_batch::ProducerIdentity};
 use crate::{
     backoff::ExponentialBackoff,
     network::{
-        ClientRequest, Completion, NetworkClient, NodeId, NodeReadiness, RequestFailure, RequestToken,
+        ClientRequest, Completion, LeastLoaded, NetworkClient, NodeId, NodeReadiness, RequestFailure,
+        RequestToken,
     },
     time::Instant,
 };
@@ -22,6 +23,9 @@ use crate::{
 /// When a broker has not answered for so long another one is asked as well: ids are cheap, and one broker that swallows
 /// packets must not hold the first record up (client.md 35).
 const ASK_ANOTHER_AFTER: Duration = Duration::from_millis(500);
+
+/// A candidate that is due at once and cannot be asked is looked at again after this, not in a loop.
+const LOOK_AGAIN_MIN: Duration = Duration::from_millis(1);
 
 /// So many are asked at once at the most.
 const ASKED_MAX: usize = 3;
@@ -36,6 +40,8 @@ pub(crate) struct TransactionManager {
     retry_at: Instant,
     /// The requests that are not answered; the first answer counts.
     asked: Vec<Asked>,
+    /// When a broker can be asked that cannot be now, if nothing happens before.
+    look_again_at: Instant,
 }
 
 #[derive(Debug)]
@@ -54,6 +60,7 @@ impl TransactionManager {
             attempts: 0,
             retry_at: Instant::ORIGIN,
             asked: Vec::new(),
+            look_again_at: Instant::FAR_FUTURE,
         }
     }
 
@@ -76,21 +83,32 @@ impl TransactionManager {
 
     /// Asks any connected broker for an id, if there is none.
     pub(crate) fn poll(&mut self, network: &mut NetworkClient, now: Instant) {
-        if self.identity.is_some() || now < self.retry_at || self.asked.len() >= ASKED_MAX {
-            return;
-        }
-        if self.asked.last().is_some_and(|asked| now < asked.at + ASK_ANOTHER_AFTER) {
+        self.look_again_at = Instant::FAR_FUTURE;
+        if self.identity.is_some() || now < self.ask_at() {
             return;
         }
         let asked = &self.asked;
-        let Some(candidate) = network.least_loaded_but(now, |node| asked.iter().any(|a| a.node == node))
-        else {
-            return;
+        let candidate = network.least_loaded_but(now, |node| asked.iter().any(|a| a.node == node));
+        self.look_again_at = match candidate {
+            None => network.next_candidate_at(now),
+            Some(LeastLoaded { node, readiness: NodeReadiness::Ready, .. }) => {
+                self.ask(node, network, now);
+                Instant::FAR_FUTURE
+            }
+            Some(LeastLoaded { node, readiness: NodeReadiness::CanConnect, .. }) => {
+                network.ready(node, now);
+                Instant::FAR_FUTURE
+            }
+            Some(LeastLoaded { look_again_at, .. }) => look_again_at,
         };
-        match candidate.readiness {
-            NodeReadiness::Ready => self.ask(candidate.node, network, now),
-            NodeReadiness::CanConnect => drop(network.ready(candidate.node, now)),
-            NodeReadiness::Connecting => {}
+    }
+
+    /// When the next broker is to be asked.
+    fn ask_at(&self) -> Instant {
+        match self.asked.last() {
+            None => self.retry_at,
+            Some(_) if self.asked.len() >= ASKED_MAX => Instant::FAR_FUTURE,
+            Some(asked) => asked.at + ASK_ANOTHER_AFTER,
         }
     }
 
@@ -116,16 +134,14 @@ impl TransactionManager {
         }
     }
 
-    /// When [`poll`](Self::poll) has something to do, if nothing happens before.
-    pub(crate) fn next_timeout(&self) -> Instant {
+    /// When [`poll`](Self::poll) has something to do, if nothing happens before; it has just been called.
+    pub(crate) fn next_timeout(&self, now: Instant) -> Instant {
         if self.identity.is_some() {
             return Instant::FAR_FUTURE;
         }
-        match self.asked.last() {
-            None => self.retry_at,
-            Some(_) if self.asked.len() >= ASKED_MAX => Instant::FAR_FUTURE,
-            Some(asked) => asked.at + ASK_ANOTHER_AFTER,
-        }
+        let ask_at = self.ask_at();
+        // Who is due and could not be asked waits for a connection, or for a backoff.
+        if ask_at > now { ask_at } else { self.look_again_at.max(now + LOOK_AGAIN_MIN) }
     }
 
     /// Whether the request is one of its own.

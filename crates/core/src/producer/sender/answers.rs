@@ -315,7 +315,7 @@ impl Sender {
     }
 
     /// MESSAGE_TOO_LARGE: the batch goes as smaller ones, and later ones do not grow as large.
-    fn split(&mut self, id: usize, batch: ProducerBatch) {
+    fn split(&mut self, id: usize, mut batch: ProducerBatch) {
         let Some(Some(partition)) = self.partitions.get_mut(id) else { return };
         let size = batch.size();
         let batch_size = self.settings.batch_size;
@@ -328,7 +328,7 @@ impl Sender {
                     partition.requeue(piece);
                 }
             }
-            Err((batch, error)) => {
+            Err(error) => {
                 partition.lost(&batch);
                 let (topic, partition) = (Arc::clone(&partition.queue.topic), partition.queue.partition);
                 let cause =

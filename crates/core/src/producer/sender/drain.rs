@@ -16,7 +16,7 @@ use crate::{
     network::{ClientRequest, NetworkClient, NodeId},
     producer::{
         CompressionJob, ProduceError, completion::Outcome, partition_state::PartitionState,
-        producer_batch::ProducerBatch,
+        producer_batch::ProducerBatch, transaction_manager::TransactionManager,
     },
     time::Instant,
 };
@@ -153,7 +153,7 @@ impl Sender {
                 None => return Ok(None),
             },
         };
-        if let Some(identity) = transactions.as_ref().and_then(|transactions| transactions.identity()) {
+        if let Some(identity) = transactions.as_ref().and_then(TransactionManager::identity) {
             partition.assign_sequence(&mut batch, identity);
         }
         match batch.seal(accumulator.pool()) {

@@ -112,6 +112,8 @@ pub struct Sender {
     load: load::LoadedTopics,
     /// When something lingers out or a backoff ends.
     wake_at: Instant,
+    /// The time of the last turn.
+    now: Instant,
     fatal: Option<ProduceError>,
     draining: bool,
 }
@@ -155,6 +157,7 @@ impl Sender {
             next_load: Instant::ORIGIN,
             load: load::LoadedTopics::default(),
             wake_at: Instant::FAR_FUTURE,
+            now: Instant::ORIGIN,
             fatal: None,
             draining: false,
         }
@@ -162,6 +165,7 @@ impl Sender {
 
     /// Does everything that is due (`Sender.runOnce`).
     pub fn poll(&mut self, metadata: &mut Metadata, network: &mut NetworkClient, now: Instant) {
+        self.now = now;
         self.wake_at = Instant::FAR_FUTURE;
         self.take_arrivals(now);
         if now >= self.next_expiry {
@@ -230,7 +234,7 @@ impl Sender {
     pub fn next_timeout(&self) -> Option<Instant> {
         let idle = self.active.is_empty() && self.arrivals.is_empty();
         let id = match &self.transactions {
-            Some(transactions) if self.fatal.is_none() => transactions.next_timeout(),
+            Some(transactions) if self.fatal.is_none() => transactions.next_timeout(self.now),
             _ => Instant::FAR_FUTURE,
         };
         let batches = if idle { Instant::FAR_FUTURE } else { self.wake_at.min(self.next_expiry) };
