@@ -1,0 +1,208 @@
+//! Sends records with Milena as fast as it can, or at a rate, and prints a line of figures: the same command line and the same line as
+//! the peers'. One sending loop; every record's outcome is observed and its latency taken, by the same task.
+
+use std::collections::VecDeque;
+use std::future::{Future, poll_fn};
+use std::pin::{Pin, pin};
+use std::task::{Context, Poll};
+use std::time::{Duration, Instant};
+
+use anyhow::{Context as _, Result};
+use clap::Parser;
+use hdrhistogram::Histogram;
+use milena::{Delivery, Producer, Record};
+use milena_bench::{Figures, Usage};
+
+/// At full speed, outcomes are looked for once in so many sends: often enough to take latencies to some ten microseconds.
+const SENDS_PER_LOOK: u64 = 64;
+
+/// Tokio's timers are no finer.
+const TICK: Duration = Duration::from_millis(1);
+
+#[derive(Parser)]
+struct Args {
+    #[arg(long)]
+    bootstrap: String,
+    #[arg(long)]
+    topic: String,
+    #[arg(long, default_value_t = 1_000_000)]
+    records: u64,
+    /// Bytes of a record's value.
+    #[arg(long, default_value_t = 100)]
+    size: usize,
+    /// Milliseconds.
+    #[arg(long, default_value_t = 5)]
+    linger: u64,
+    /// Records per second; 0: as fast as possible.
+    #[arg(long, default_value_t = 0)]
+    rate: u64,
+    /// Record i goes to partition i modulo this; 0: the partitioner chooses.
+    #[arg(long, default_value_t = 0)]
+    partitions: i32,
+    /// Partitions to report apart.
+    #[arg(long, default_value = "", value_delimiter = ',')]
+    sick: Vec<String>,
+    /// A property of the producer, key=value.
+    #[arg(long = "set", short = 'X')]
+    set: Vec<String>,
+}
+
+fn main() -> Result<()> {
+    let args = Args::parse();
+    // The client's driver has a thread of its own.
+    let runtime =
+        tokio::runtime::Builder::new_current_thread().enable_all().build().context("a tokio runtime")?;
+    runtime.block_on(run(&args))
+}
+
+async fn run(args: &Args) -> Result<()> {
+    let mut builder =
+        Producer::builder().bootstrap(&args.bootstrap).set("linger.ms", &args.linger.to_string());
+    for property in &args.set {
+        let (key, value) =
+            property.split_once('=').with_context(|| format!("`{property}` is not key=value"))?;
+        builder = builder.set(key, value);
+    }
+    let producer = builder.build().context("building the producer")?;
+    let payload = vec![b'x'; args.size];
+    let sick = args.sick.iter().filter_map(|partition| partition.parse().ok()).collect();
+    let mut observer = Observer::new(sick)?;
+
+    let (start, before) = (Instant::now(), Usage::now());
+    for number in 0..args.records {
+        if args.rate > 0 {
+            let due = start + Duration::from_nanos(number * 1_000_000_000 / args.rate);
+            if due > Instant::now() + TICK {
+                observer.observe_until(due).await;
+            }
+        }
+        let mut record = Record::to(&args.topic).value(&payload);
+        if args.partitions > 0 {
+            record = record.partition((number % args.partitions as u64) as i32);
+        }
+        let sent = Instant::now();
+        match producer.send(record).await {
+            Ok(delivery) => observer.add(sent, delivery),
+            Err(error) => observer.failed(&error),
+        }
+        if number % SENDS_PER_LOOK == 0 {
+            observer.look();
+        }
+    }
+    tokio::join!(producer.flush(), observer.observe_all());
+    let (wall_s, after) = (start.elapsed().as_secs_f64(), Usage::now());
+    observer.report(args, wall_s, after.cpu_s - before.cpu_s, after.rss_mb)?;
+    producer.close(Duration::from_secs(10)).await;
+    Ok(())
+}
+
+/// The records under way, and the latencies of those that arrived.
+struct Observer {
+    /// By partition, oldest first: a partition's records are acknowledged in order.
+    under_way: Vec<VecDeque<(Instant, Delivery)>>,
+    sick: Vec<i32>,
+    latencies: Histogram<u64>,
+    sick_latencies: Histogram<u64>,
+    errors: u64,
+}
+
+impl Observer {
+    fn new(sick: Vec<i32>) -> Result<Self> {
+        let histogram = || Histogram::new(3).context("a histogram");
+        let (latencies, sick_latencies) = (histogram()?, histogram()?);
+        Ok(Self { under_way: Vec::new(), sick, latencies, sick_latencies, errors: 0 })
+    }
+
+    fn add(&mut self, sent: Instant, delivery: Delivery) {
+        let partition = usize::try_from(delivery.partition()).unwrap_or(0);
+        if partition >= self.under_way.len() {
+            self.under_way.resize_with(partition + 1, VecDeque::new);
+        }
+        self.under_way[partition].push_back((sent, delivery));
+    }
+
+    fn failed(&mut self, error: &dyn std::fmt::Display) {
+        if self.errors == 0 {
+            eprintln!("{error}");
+        }
+        self.errors += 1;
+    }
+
+    /// Takes what has arrived, without asking to be woken.
+    fn look(&mut self) {
+        self.take(|delivery| {
+            delivery.result().map_or(Poll::Pending, |outcome| Poll::Ready(outcome.map(drop)))
+        });
+    }
+
+    /// Takes what arrives until `due`, each as soon as it does.
+    async fn observe_until(&mut self, due: Instant) {
+        let mut sleep = pin!(tokio::time::sleep_until(due.into()));
+        poll_fn(|context| {
+            self.poll_take(context);
+            sleep.as_mut().poll(context)
+        })
+        .await;
+    }
+
+    async fn observe_all(&mut self) {
+        poll_fn(|context| {
+            self.poll_take(context);
+            if self.under_way.iter().all(VecDeque::is_empty) { Poll::Ready(()) } else { Poll::Pending }
+        })
+        .await;
+    }
+
+    fn poll_take(&mut self, context: &mut Context<'_>) {
+        self.take(|delivery| Pin::new(delivery).poll(context).map(|outcome| outcome.map(drop)));
+    }
+
+    fn take<E: std::fmt::Display>(&mut self, mut poll: impl FnMut(&mut Delivery) -> Poll<Result<(), E>>) {
+        let now = Instant::now();
+        for partition in 0..self.under_way.len() {
+            while let Some((sent, delivery)) = self.under_way[partition].front_mut() {
+                let Poll::Ready(outcome) = poll(delivery) else { break };
+                let micros = now.duration_since(*sent).as_micros() as u64;
+                self.under_way[partition].pop_front();
+                let is_sick = self.sick.iter().any(|&sick| sick as usize == partition);
+                match outcome {
+                    Ok(()) if is_sick => self.sick_latencies.saturating_record(micros),
+                    Ok(()) => self.latencies.saturating_record(micros),
+                    Err(error) => self.failed(&error),
+                }
+            }
+        }
+    }
+
+    fn report(&self, args: &Args, wall_s: f64, cpu_s: f64, rss_mb: i64) -> Result<()> {
+        let milliseconds = |histogram: &Histogram<u64>, q: f64| {
+            (histogram.value_at_quantile(q) as f64 / 10.0).round() / 100.0
+        };
+        let sick = &self.sick_latencies;
+        if !sick.is_empty() {
+            let at = |q| milliseconds(sick, q);
+            println!("sick: n={} p50={:.2} p99={:.2} max={:.2} ms", sick.len(), at(0.5), at(0.99), at(1.0));
+        }
+        let ok = self.latencies.len() + sick.len();
+        let at = |q| milliseconds(&self.latencies, q);
+        let round = |value: f64| (value * 1000.0).round() / 1000.0;
+        let figures = Figures {
+            client: "milena".to_owned(),
+            records: args.records,
+            size: args.size,
+            ok,
+            err: self.errors,
+            wall_s: round(wall_s),
+            rec_per_s: (ok as f64 / wall_s).round(),
+            cpu_s: round(cpu_s),
+            cpu_us_per_rec: round(cpu_s * 1e6 / ok.max(1) as f64),
+            p50_ms: at(0.5),
+            p99_ms: at(0.99),
+            p999_ms: at(0.999),
+            max_ms: at(1.0),
+            rss_mb,
+        };
+        println!("{}", serde_json::to_string(&figures).context("the line of figures")?);
+        Ok(())
+    }
+}
