@@ -1,0 +1,581 @@
+//! A consumer without a group: reads the partitions that it is told to, from where it is told to.
+
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    sync::Arc,
+    time::Duration,
+};
+
+use milena_core::{
+    admin::{self, AdminHandle, RetryPolicy, Target},
+    config::ConfigError,
+    metadata::{MetadataError, MetadataWait, RefreshReason},
+    network::{NodeId, Response},
+};
+use milena_protocol::{
+    ErrorCode, Uuid,
+    messages::{FetchPartition, FetchRequest, FetchResponse, FetchTopic},
+    records::{Record, RecordBatch, RecordBatches, RecordsError},
+};
+use tokio::{
+    sync::mpsc,
+    task::{AbortHandle, JoinSet},
+};
+
+use crate::{
+    admin::{Admin, AdminBuilder, AdminError, OffsetSpec, Refusal, Versioned},
+    clock::Clock,
+    driver::BuildError,
+};
+
+/// Answers that wait for [`Consumer::next`]; fetching stops while so many do.
+const FETCHED_QUEUE: usize = 8;
+/// What the records of one batch may take when they are decompressed, in bytes.
+const INFLATED_MAX: usize = 256 << 20;
+
+/// Where to start reading a partition.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum StartAt {
+    /// The first record that is there.
+    Beginning,
+    /// The next record to be produced.
+    End,
+    /// This offset.
+    Offset(i64),
+    /// So many records before the end, or the beginning.
+    Tail(i64),
+    /// The first record with this timestamp or a later one (milliseconds since the Unix epoch), or the end.
+    Timestamp(i64),
+}
+
+/// Why consuming cannot go on.
+#[derive(Debug, Clone, thiserror::Error)]
+pub enum ConsumeError {
+    /// The topic's partitions are not known.
+    #[error(transparent)]
+    Metadata(#[from] MetadataError),
+    /// An offset could not be found out.
+    #[error(transparent)]
+    Admin(#[from] AdminError),
+    /// The offset is not in the partition: it was deleted, or does not exist yet.
+    #[error("offset {offset} of {topic}-{partition} is not there; available are {start} up to {end}")]
+    OffsetOutOfRange {
+        /// The topic.
+        topic: Arc<str>,
+        /// The partition.
+        partition: i32,
+        /// What was asked for.
+        offset: i64,
+        /// The first offset that is there.
+        start: i64,
+        /// The offset that the next record will get.
+        end: i64,
+    },
+    /// The leader refuses to serve the partition, and trying again does not help.
+    #[error("{topic}-{partition}: {refusal}")]
+    Refused {
+        /// The topic.
+        topic: Arc<str>,
+        /// The partition.
+        partition: i32,
+        /// Its words.
+        refusal: Refusal,
+    },
+    /// What the broker sent is damaged, or is in a format that is not read.
+    #[error("{topic}-{partition} at offset {offset}: {source}")]
+    Records {
+        /// The topic.
+        topic: Arc<str>,
+        /// The partition.
+        partition: i32,
+        /// Where.
+        offset: i64,
+        /// What is wrong.
+        source: RecordsError,
+    },
+    /// The consumer has no partitions, or was closed.
+    #[error("nothing is assigned to this consumer")]
+    NothingAssigned,
+}
+
+/// Settings of the consumer beyond the client's.
+#[derive(Debug, Clone, Copy)]
+struct FetchConfig {
+    min_bytes: i32,
+    max_bytes: i32,
+    max_partition_bytes: i32,
+    max_wait: Duration,
+}
+
+impl Default for FetchConfig {
+    fn default() -> Self {
+        Self {
+            min_bytes: 1,
+            max_bytes: 50 << 20,
+            max_partition_bytes: 1 << 20,
+            max_wait: Duration::from_millis(500),
+        }
+    }
+}
+
+/// Collects settings under Kafka's names.
+#[derive(Clone, Debug)]
+pub struct ConsumerBuilder {
+    client: AdminBuilder,
+    fetch: FetchConfig,
+    error: Option<ConfigError>,
+}
+
+impl ConsumerBuilder {
+    /// The brokers to start from: `host:port,host:port` (bootstrap.servers).
+    #[must_use]
+    pub fn bootstrap(self, list: &str) -> Self {
+        self.set("bootstrap.servers", list)
+    }
+
+    /// A setting by its Kafka name: those of every client, and fetch.min.bytes, fetch.max.bytes,
+    /// max.partition.fetch.bytes, fetch.max.wait.ms. The first one that is wrong is reported by [`build`](Self::build).
+    #[must_use]
+    pub fn set(mut self, key: &str, value: &str) -> Self {
+        let number = || {
+            value.parse::<i32>().ok().filter(|n| *n >= 0).ok_or_else(|| ConfigError::Invalid {
+                key: key.to_owned(),
+                value: value.to_owned(),
+                expected: "a whole number from 0 to 2147483647".to_owned(),
+            })
+        };
+        let outcome = match key {
+            "fetch.min.bytes" => number().map(|n| self.fetch.min_bytes = n),
+            "fetch.max.bytes" => number().map(|n| self.fetch.max_bytes = n),
+            "max.partition.fetch.bytes" => number().map(|n| self.fetch.max_partition_bytes = n),
+            "fetch.max.wait.ms" => {
+                number().map(|n| self.fetch.max_wait = Duration::from_millis(n.unsigned_abs().into()))
+            }
+            _ => {
+                self.client = self.client.set(key, value);
+                Ok(())
+            }
+        };
+        self.error = self.error.or(outcome.err());
+        self
+    }
+
+    /// How long a look-up of partitions or offsets may take (default.api.timeout.ms; 60 s).
+    #[must_use]
+    pub fn timeout(mut self, timeout: Duration) -> Self {
+        self.client = self.client.timeout(timeout);
+        self
+    }
+
+    /// Starts the consumer, with nothing assigned.
+    ///
+    /// # Errors
+    /// The first wrong setting, an empty bootstrap list, or the system's refusal of a thread.
+    pub fn build(self) -> Result<Consumer, BuildError> {
+        if let Some(error) = self.error {
+            return Err(error.into());
+        }
+        let admin = self.client.build()?;
+        Ok(Consumer { admin, config: self.fetch, fetching: None })
+    }
+}
+
+/// Reads partitions without a group: nothing is committed, nothing is shared with other consumers.
+#[derive(Debug)]
+pub struct Consumer {
+    admin: Admin,
+    config: FetchConfig,
+    fetching: Option<Fetching>,
+}
+
+#[derive(Debug)]
+struct Fetching {
+    fetched: mpsc::Receiver<Result<Fetched, ConsumeError>>,
+    task: AbortHandle,
+}
+
+impl Drop for Fetching {
+    fn drop(&mut self) {
+        self.task.abort();
+    }
+}
+
+impl Consumer {
+    /// A builder with Kafka's defaults.
+    pub fn builder() -> ConsumerBuilder {
+        ConsumerBuilder { client: Admin::builder(), fetch: FetchConfig::default(), error: None }
+    }
+
+    /// The ids of a topic's partitions.
+    ///
+    /// # Errors
+    /// [`ConsumeError::Metadata`] when there is no such topic, or nobody answers within the timeout.
+    pub async fn partitions(&self, topic: &str) -> Result<Vec<i32>, ConsumeError> {
+        let (clock, metadata) = (self.admin.clock(), self.admin.handle().metadata());
+        let deadline = clock.now() + self.admin.timeout();
+        let mut wait = MetadataWait::new(topic, None, deadline);
+        loop {
+            let changed = metadata.listen();
+            if let std::task::Poll::Ready(outcome) = wait.poll(metadata, clock.now()) {
+                outcome?;
+                let view = metadata.view();
+                let count = view.cluster.topic(topic).map_or(0, |topic| topic.partitions.len());
+                return Ok((0..i32::try_from(count).unwrap_or(i32::MAX)).collect());
+            }
+            // The consumer never creates topics, so there is no point in waiting for one that isn't there.
+            if metadata.view().topic_errors.get(topic) == Some(&ErrorCode::UNKNOWN_TOPIC_OR_PARTITION) {
+                let (topic, code) = (topic.into(), ErrorCode::UNKNOWN_TOPIC_OR_PARTITION);
+                return Err(MetadataError::Topic { topic, code }.into());
+            }
+            let _ = tokio::time::timeout_at(clock.to_tokio(deadline), changed).await;
+        }
+    }
+
+    /// The first offset that is there, and the one that the next record will get.
+    ///
+    /// # Errors
+    /// [`ConsumeError::Admin`] when the partition's leader refuses or does not answer.
+    pub async fn offsets(&self, topic: &str, partition: i32) -> Result<(i64, i64), ConsumeError> {
+        let start = self.admin.offset(topic, partition, OffsetSpec::Earliest).await?.unwrap_or(0);
+        let end = self.admin.offset(topic, partition, OffsetSpec::Latest).await?.unwrap_or(start);
+        Ok((start, end))
+    }
+
+    /// Reads these partitions from now on, in place of those before. Finds out where to start first.
+    ///
+    /// # Errors
+    /// [`ConsumeError`] when a start cannot be found out; then nothing is assigned.
+    pub async fn assign(&mut self, partitions: Vec<(String, i32, StartAt)>) -> Result<(), ConsumeError> {
+        self.fetching = None;
+        let mut positions = BTreeMap::new();
+        for (topic, partition, start) in partitions {
+            let offset = self.start_offset(&topic, partition, start).await?;
+            positions.insert((Arc::from(topic), partition), Position { offset, paused_until: None });
+        }
+        let (send, fetched) = mpsc::channel(FETCHED_QUEUE);
+        let fetcher = Fetcher {
+            admin: self.admin.handle().clone(),
+            clock: Arc::clone(self.admin.clock()),
+            config: self.config,
+            positions,
+            busy: BTreeSet::new(),
+            pending: JoinSet::new(),
+            out: send,
+        };
+        let task = tokio::spawn(fetcher.run()).abort_handle();
+        self.fetching = Some(Fetching { fetched, task });
+        Ok(())
+    }
+
+    /// The next answer of some partition: records, or only progress.
+    ///
+    /// # Errors
+    /// [`ConsumeError`] of one partition; it is not read any further, the others are.
+    pub async fn next(&mut self) -> Result<Fetched, ConsumeError> {
+        let fetching = self.fetching.as_mut().ok_or(ConsumeError::NothingAssigned)?;
+        match fetching.fetched.recv().await {
+            Some(Err(error)) => Err(self.with_range(error).await),
+            Some(fetched) => fetched,
+            None => Err(ConsumeError::NothingAssigned),
+        }
+    }
+
+    /// Says what offsets there are, which the answer to a fetch does not.
+    async fn with_range(&self, error: ConsumeError) -> ConsumeError {
+        let ConsumeError::OffsetOutOfRange { topic, partition, offset, .. } = error else { return error };
+        match self.offsets(&topic, partition).await {
+            Ok((start, end)) => ConsumeError::OffsetOutOfRange { topic, partition, offset, start, end },
+            Err(error) => error,
+        }
+    }
+
+    /// Stops reading and closes the connections.
+    pub async fn close(mut self) {
+        self.fetching = None;
+        self.admin.close().await;
+    }
+
+    async fn start_offset(&self, topic: &str, partition: i32, start: StartAt) -> Result<i64, ConsumeError> {
+        let look_up = |spec| self.admin.offset(topic, partition, spec);
+        Ok(match start {
+            StartAt::Offset(offset) => offset,
+            StartAt::Beginning => look_up(OffsetSpec::Earliest).await?.unwrap_or(0),
+            StartAt::End => look_up(OffsetSpec::Latest).await?.unwrap_or(0),
+            StartAt::Tail(count) => {
+                let (start, end) = self.offsets(topic, partition).await?;
+                end.saturating_sub(count).max(start)
+            }
+            StartAt::Timestamp(millis) => match look_up(OffsetSpec::AtTimestamp(millis)).await? {
+                Some(offset) => offset,
+                None => look_up(OffsetSpec::Latest).await?.unwrap_or(0),
+            },
+        })
+    }
+}
+
+/// What one fetch brought of one partition.
+#[derive(Debug, Clone)]
+pub struct Fetched {
+    /// The topic.
+    pub topic: Arc<str>,
+    /// The partition.
+    pub partition: i32,
+    /// The offset after the last record that consumers may see.
+    pub high_watermark: i64,
+    /// Where reading goes on; beyond the last record where batches without records for consumers follow.
+    pub next_offset: i64,
+    from: i64,
+    batches: Vec<RecordBatch>,
+}
+
+impl Fetched {
+    /// The records in order, decoded as they are asked for; keys and values are slices of what arrived.
+    ///
+    /// An error ends its batch.
+    pub fn records(&self) -> impl Iterator<Item = Result<Record, ConsumeError>> + '_ {
+        let data = self.batches.iter().filter(|batch| !batch.is_control());
+        data.flat_map(move |batch| {
+            let (records, error) = match batch.records(INFLATED_MAX) {
+                Ok(records) => (Some(records), None),
+                Err(error) => (None, Some(Err(error))),
+            };
+            let offset = batch.header().base_offset;
+            records.into_iter().flatten().chain(error).map(move |record| {
+                record.map_err(|source| ConsumeError::Records {
+                    topic: Arc::clone(&self.topic),
+                    partition: self.partition,
+                    offset,
+                    source,
+                })
+            })
+        })
+        // A batch may begin before the offset that was asked for.
+        .filter(|record| record.as_ref().map_or(true, |record| record.offset >= self.from))
+    }
+}
+
+#[derive(Debug)]
+struct Position {
+    offset: i64,
+    /// Set after a retriable error.
+    paused_until: Option<tokio::time::Instant>,
+}
+
+type Key = (Arc<str>, i32);
+
+/// Keeps one fetch under way to each leader of an assigned partition.
+struct Fetcher {
+    admin: AdminHandle,
+    clock: Arc<Clock>,
+    config: FetchConfig,
+    positions: BTreeMap<Key, Position>,
+    /// Leaders that have been asked and have not answered.
+    busy: BTreeSet<NodeId>,
+    pending: JoinSet<Answer>,
+    out: mpsc::Sender<Result<Fetched, ConsumeError>>,
+}
+
+struct Answer {
+    node: NodeId,
+    asked: Asked,
+    result: Result<Response, admin::AdminError>,
+}
+
+/// The partitions of one fetch: topic ids to names, and what was asked for.
+#[derive(Default)]
+struct Asked {
+    names: BTreeMap<[u8; 16], Arc<str>>,
+    keys: Vec<Key>,
+}
+
+impl Fetcher {
+    /// How long a partition rests after an error that passes (retry.backoff.ms).
+    const BACKOFF: Duration = Duration::from_millis(100);
+
+    async fn run(mut self) {
+        while !self.positions.is_empty() {
+            let changed = self.admin.metadata().listen();
+            let look_again = self.ask();
+            tokio::select! {
+                Some(Ok(answer)) = self.pending.join_next() => {
+                    if self.take(answer).await.is_err() {
+                        return;
+                    }
+                }
+                () = changed => {}
+                () = tokio::time::sleep_until(look_again) => {}
+            }
+        }
+    }
+
+    /// Sends a fetch to each leader that has none, and says when to look again if nothing happens.
+    fn ask(&mut self) -> tokio::time::Instant {
+        let now = tokio::time::Instant::now();
+        let mut look_again = now + Duration::from_secs(1);
+        let view = self.admin.metadata().view_full();
+        let mut by_leader: BTreeMap<NodeId, (Asked, BTreeMap<Arc<str>, FetchTopic>)> = BTreeMap::new();
+        for ((topic, partition), position) in &mut self.positions {
+            if let Some(until) = position.paused_until.filter(|until| *until > now) {
+                look_again = look_again.min(until);
+                continue;
+            }
+            position.paused_until = None;
+            let known = view.cluster.partition(topic, *partition);
+            let Some((info, leader)) = known.and_then(|info| Some((info, info.leader?))) else {
+                self.admin.metadata().want_topic(topic);
+                position.paused_until = Some(now + Self::BACKOFF);
+                look_again = look_again.min(now + Self::BACKOFF);
+                continue;
+            };
+            if self.busy.contains(&leader) {
+                continue;
+            }
+            let id = view.cluster.topic_id(topic).unwrap_or(Uuid::ZERO);
+            let (asked, topics) = by_leader.entry(leader).or_default();
+            asked.names.insert(id.0, Arc::clone(topic));
+            asked.keys.push((Arc::clone(topic), *partition));
+            let entry = topics.entry(Arc::clone(topic)).or_insert_with(|| FetchTopic {
+                topic: topic.to_string(),
+                topic_id: id,
+                ..Default::default()
+            });
+            entry.partitions.push(FetchPartition {
+                partition: *partition,
+                current_leader_epoch: info.leader_epoch.unwrap_or(-1),
+                fetch_offset: position.offset,
+                partition_max_bytes: self.config.max_partition_bytes,
+                ..Default::default()
+            });
+        }
+        for (leader, (asked, topics)) in by_leader {
+            self.send(leader, asked, topics.into_values().collect());
+        }
+        look_again
+    }
+
+    fn send(&mut self, node: NodeId, asked: Asked, topics: Vec<FetchTopic>) {
+        // Without ids for all of them the topics go by name, which ended with version 12.
+        let by_id = topics.iter().all(|topic| topic.topic_id != Uuid::ZERO);
+        let request = Versioned::new(FetchRequest {
+            replica_id: -1,
+            max_wait_ms: i32::try_from(self.config.max_wait.as_millis()).unwrap_or(i32::MAX),
+            min_bytes: self.config.min_bytes,
+            max_bytes: self.config.max_bytes,
+            session_epoch: -1,
+            topics,
+            ..Default::default()
+        })
+        .at_most(if by_id { i16::MAX } else { 12 });
+        let deadline = self.clock.now() + self.config.max_wait + Duration::from_secs(30);
+        let pending = self.admin.submit(Target::Node(node), request, deadline, RetryPolicy::never());
+        self.busy.insert(node);
+        self.pending.spawn(async move { Answer { node, asked, result: pending.await } });
+    }
+
+    /// Err when nobody reads any more.
+    async fn take(&mut self, answer: Answer) -> Result<(), Closed> {
+        self.busy.remove(&answer.node);
+        let decoded = answer
+            .result
+            .map_err(|error| error.to_string())
+            .and_then(|response| response.decode::<FetchRequest>().map_err(|error| error.to_string()));
+        let response: FetchResponse = match decoded {
+            Ok(response) if response.error_code.is_ok() => response,
+            Ok(response) => {
+                self.rest(&answer.asked.keys, &response.error_code.to_string());
+                return Ok(());
+            }
+            Err(error) => {
+                self.rest(&answer.asked.keys, &error);
+                return Ok(());
+            }
+        };
+        for topic in response.responses {
+            let name = match answer.asked.names.get(&topic.topic_id.0) {
+                Some(name) if topic.topic.is_empty() => Arc::clone(name),
+                _ => Arc::from(topic.topic),
+            };
+            for partition in topic.partitions {
+                let key = (Arc::clone(&name), partition.partition_index);
+                self.take_partition(key, partition).await?;
+            }
+        }
+        Ok(())
+    }
+
+    async fn take_partition(
+        &mut self,
+        key: Key,
+        data: milena_protocol::messages::fetch_response::PartitionData,
+    ) -> Result<(), Closed> {
+        let Some(position) = self.positions.get(&key).map(|position| position.offset) else { return Ok(()) };
+        let (topic, partition) = key.clone();
+        if data.error_code == ErrorCode::OFFSET_OUT_OF_RANGE {
+            let (start, end) = (data.log_start_offset, data.high_watermark);
+            let error = ConsumeError::OffsetOutOfRange { topic, partition, offset: position, start, end };
+            return self.fail(&key, error).await;
+        }
+        if !data.error_code.is_ok() {
+            if data.error_code.is_retriable() {
+                self.rest(&[key], &data.error_code.to_string());
+                return Ok(());
+            }
+            let refusal = Refusal { code: data.error_code, message: data.error_code.message().to_owned() };
+            return self.fail(&key, ConsumeError::Refused { topic, partition, refusal }).await;
+        }
+        let mut fetched = Fetched {
+            topic,
+            partition,
+            high_watermark: data.high_watermark,
+            next_offset: position,
+            from: position,
+            batches: Vec::new(),
+        };
+        for batch in RecordBatches::new(data.records.unwrap_or_default()) {
+            let checked = batch.and_then(|batch| batch.check_crc().map(|()| batch));
+            match checked {
+                Ok(batch) => {
+                    fetched.next_offset = fetched.next_offset.max(batch.header().last_offset() + 1);
+                    fetched.batches.push(batch);
+                }
+                Err(source) => {
+                    let (topic, offset) = (Arc::clone(&fetched.topic), fetched.next_offset);
+                    let error = ConsumeError::Records { topic, partition, offset, source };
+                    self.deliver(&key, fetched).await?;
+                    return self.fail(&key, error).await;
+                }
+            }
+        }
+        self.deliver(&key, fetched).await
+    }
+
+    async fn deliver(&mut self, key: &Key, fetched: Fetched) -> Result<(), Closed> {
+        if fetched.batches.is_empty() {
+            return Ok(());
+        }
+        if let Some(position) = self.positions.get_mut(key) {
+            position.offset = fetched.next_offset;
+        }
+        self.out.send(Ok(fetched)).await.map_err(|_| Closed)
+    }
+
+    async fn fail(&mut self, key: &Key, error: ConsumeError) -> Result<(), Closed> {
+        self.positions.remove(key);
+        self.out.send(Err(error)).await.map_err(|_| Closed)
+    }
+
+    /// Lets partitions rest after an error that passes, and asks who leads them now.
+    fn rest(&mut self, keys: &[Key], error: &str) {
+        tracing::debug!(partitions = keys.len(), error, "a fetch failed; trying again");
+        let until = tokio::time::Instant::now() + Self::BACKOFF;
+        for key in keys {
+            if let Some(position) = self.positions.get_mut(key) {
+                position.paused_until = Some(until);
+            }
+        }
+        self.admin.metadata().request_update(RefreshReason::Requested);
+    }
+}
+
+/// The consumer was dropped or has been assigned anew.
+struct Closed;

@@ -1,0 +1,222 @@
+//! The driver: runs one engine on a thread of its own, and owns its sockets.
+//!
+//! A thread, because a task on the caller's runtime starves when the caller never yields (`send` seldom awaits), and
+//! because the caller's blocking code must not delay what is on its way to a broker.
+
+use std::{collections::HashMap, future::poll_fn, io, sync::Arc, task::Poll, thread};
+
+use milena_core::{
+    config::ConfigError,
+    engine::{Command, Engine, Event},
+    network::{ConnectionId, NodeId},
+    signal::Signal,
+    time::Instant,
+};
+use tokio::{
+    sync::{mpsc, watch},
+    task::{AbortHandle, spawn_blocking},
+    time::sleep_until,
+};
+
+use crate::{
+    clock::Clock,
+    connection::{self, Outgoing},
+};
+
+/// Events that may wait for the driver; a connection that finds the queue full waits, and so stops reading.
+const EVENT_QUEUE: usize = 1024;
+/// Frames that may wait for a connection's task: more than any engine keeps in flight.
+const FRAME_QUEUE: usize = 64;
+/// Events handled before the engine gets to act on them.
+const EVENTS_PER_TURN: usize = 256;
+
+/// Why a client could not be made.
+#[derive(Debug, thiserror::Error)]
+pub enum BuildError {
+    /// The settings.
+    #[error(transparent)]
+    Config(#[from] ConfigError),
+    /// The system refused a thread or a descriptor.
+    #[error("cannot start the client's driver: {0}")]
+    Driver(#[from] io::Error),
+}
+
+/// Knows when a driver's thread has ended.
+#[derive(Clone, Debug)]
+pub(crate) struct DriverHandle {
+    /// Its sender lives in the driver's thread and is dropped with it.
+    alive: watch::Receiver<()>,
+}
+
+impl DriverHandle {
+    /// Until the driver has ended: all connections are closed then.
+    pub(crate) async fn ended(&self) {
+        let mut alive = self.alive.clone();
+        while alive.changed().await.is_ok() {}
+    }
+}
+
+/// Starts a driver thread; it ends when the engine says that it is closed.
+pub(crate) fn spawn<E: Engine + 'static>(
+    name: &str,
+    engine: E,
+    signal: Arc<Signal>,
+    clock: Arc<Clock>,
+    max_frame: usize,
+) -> io::Result<DriverHandle> {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+    let (life, alive) = watch::channel(());
+    thread::Builder::new().name(name.to_owned()).spawn(move || {
+        let _life = life;
+        runtime.block_on(Driver::new(engine, signal, clock, max_frame).run());
+        // A resolver thread may hang in the system's resolver for minutes; nobody waits for it.
+        runtime.shutdown_background();
+    })?;
+    Ok(DriverHandle { alive })
+}
+
+struct Driver<E> {
+    engine: E,
+    signal: Arc<Signal>,
+    clock: Arc<Clock>,
+    max_frame: usize,
+    connections: HashMap<ConnectionId, Handle>,
+    events: mpsc::Receiver<Event>,
+    report: mpsc::Sender<Event>,
+    /// What the driver itself found out while it carried commands out.
+    found: Vec<Event>,
+}
+
+struct Handle {
+    frames: mpsc::Sender<Outgoing>,
+    task: AbortHandle,
+}
+
+impl<E: Engine> Driver<E> {
+    fn new(engine: E, signal: Arc<Signal>, clock: Arc<Clock>, max_frame: usize) -> Self {
+        let (report, events) = mpsc::channel(EVENT_QUEUE);
+        Self {
+            engine,
+            signal,
+            clock,
+            max_frame,
+            connections: HashMap::new(),
+            events,
+            report,
+            found: Vec::new(),
+        }
+    }
+
+    async fn run(mut self) {
+        let mut resync_at = self.clock.now() + Clock::RESYNC;
+        loop {
+            let now = self.clock.now();
+            if now >= resync_at {
+                self.clock.resync();
+                resync_at = now + Clock::RESYNC;
+            }
+            self.engine.poll(now);
+            while let Some(command) = self.engine.poll_command() {
+                self.carry_out(command);
+            }
+            if self.engine.is_closed() {
+                return;
+            }
+            if !self.found.is_empty() {
+                for event in std::mem::take(&mut self.found) {
+                    self.engine.handle_event(event, now);
+                }
+                continue;
+            }
+            self.wait(self.engine.next_timeout()).await;
+        }
+    }
+
+    /// Until there is something for the engine to do; takes note of what has happened.
+    async fn wait(&mut self, deadline: Option<Instant>) {
+        let deadline = deadline.map(|at| self.clock.to_tokio(at));
+        let timeout = async {
+            match deadline {
+                Some(at) => sleep_until(at).await,
+                None => std::future::pending().await,
+            }
+        };
+        let (signal, events) = (&self.signal, &mut self.events);
+        let wake = poll_fn(|cx| {
+            if let Poll::Ready(event) = events.poll_recv(cx) {
+                return Poll::Ready(event);
+            }
+            signal.poll_notified(cx).map(|()| None)
+        });
+        let first = tokio::select! {
+            biased;
+            event = wake => event,
+            () = timeout => None,
+        };
+        let now = self.clock.now();
+        let rest = std::iter::from_fn(|| self.events.try_recv().ok());
+        for event in first.into_iter().chain(rest).take(EVENTS_PER_TURN) {
+            if let Event::Disconnected { connection, .. } = &event {
+                self.connections.remove(connection);
+            }
+            self.engine.handle_event(event, now);
+        }
+    }
+
+    fn carry_out(&mut self, command: Command) {
+        match command {
+            Command::Resolve { node, host, port } => self.resolve(node, host, port),
+            Command::Connect { connection, address, .. } => {
+                let (frames, queue) = mpsc::channel(FRAME_QUEUE);
+                let task = connection::run(connection, address, queue, self.report.clone(), self.max_frame);
+                let task = tokio::spawn(task).abort_handle();
+                self.connections.insert(connection, Handle { frames, task });
+            }
+            Command::Transmit { connection, frame, notify } => {
+                let Some(handle) = self.connections.get(&connection) else { return };
+                if handle.frames.try_send(Outgoing { frame, notify }).is_err() {
+                    // Either the task has ended, and its event is on its way, or the queue is full, which says that
+                    // an engine keeps more in flight than it may: the connection is of no use then.
+                    tracing::debug!(?connection, "a frame was refused; closing the connection");
+                    handle.task.abort();
+                    self.connections.remove(&connection);
+                    let reason = "the connection's queue is full or closed".to_owned();
+                    self.found.push(Event::Disconnected { connection, reason });
+                }
+            }
+            Command::Close { connection } => {
+                if let Some(handle) = self.connections.remove(&connection) {
+                    handle.task.abort();
+                }
+            }
+            Command::Compress(mut job) => {
+                let report = self.report.clone();
+                spawn_blocking(move || {
+                    job.run();
+                    // The driver may be gone, and then nobody needs the result.
+                    let _ = report.blocking_send(Event::Compressed(job));
+                });
+            }
+        }
+    }
+
+    /// Looks a host up beside the driver (client.md 39); the system's resolver blocks, so it gets a thread.
+    fn resolve(&self, node: NodeId, host: Arc<str>, port: u16) {
+        let report = self.report.clone();
+        tokio::spawn(async move {
+            let result = match tokio::net::lookup_host((host.as_ref(), port)).await {
+                Ok(addresses) => Ok(addresses.collect()),
+                Err(error) => Err(error.to_string()),
+            };
+            let _ = report.send(Event::Resolved { node, host, result }).await;
+        });
+    }
+}
+
+impl<E> Drop for Driver<E> {
+    fn drop(&mut self) {
+        for handle in self.connections.values() {
+            handle.task.abort();
+        }
+    }
+}
