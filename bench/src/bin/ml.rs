@@ -70,8 +70,8 @@ async fn run(args: &Args) -> Result<()> {
 
     let (start, before) = (Instant::now(), Usage::now());
     for number in 0..args.records {
-        if args.rate > 0 {
-            let due = start + Duration::from_nanos(number * 1_000_000_000 / args.rate);
+        if let Some(due) = (number * 1_000_000_000).checked_div(args.rate) {
+            let due = start + Duration::from_nanos(due);
             if due > Instant::now() + TICK {
                 observer.observe_until(due).await;
             }
