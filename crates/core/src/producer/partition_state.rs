@@ -38,7 +38,9 @@ pub(crate) struct PartitionState {
     pub(crate) in_flight_node: Option<NodeId>,
     /// A batch is being compressed. The next one waits, so that they stay in order.
     pub(crate) compressing: bool,
-    /// After a failure one batch goes alone, until one is acknowledged: not five in vain at each try.
+    /// One batch goes alone, until one is acknowledged. After a failure: not five in vain at each try. At the beginning
+    /// of a sequence: a broker that has nothing of this producer takes any sequence number, so if the first batch failed
+    /// and the second did not, the first could only be written behind it.
     probing: bool,
     /// Records taken from the queue so far.
     taken: u64,
@@ -111,7 +113,11 @@ impl PartitionState {
         if batch.sequence.is_some() {
             return;
         }
-        let identity = *self.identity.get_or_insert(current);
+        if self.identity.is_none() {
+            self.identity = Some(current);
+            self.probing = true;
+        }
+        let identity = self.identity.unwrap_or(current);
         batch.sequence = Some(Sequence { identity, base: self.next_sequence });
         let records = i32::try_from(batch.records).unwrap_or(i32::MAX);
         self.next_sequence = increment_sequence(self.next_sequence, records);

@@ -56,6 +56,27 @@ pub struct Produced {
     pub answer: ErrorCode,
 }
 
+impl Produced {
+    pub fn line(&self) -> String {
+        let h = &self.header;
+        let batch = RecordBatches::new(self.bytes.clone()).next().expect("one").expect("valid");
+        let text = |record: &Stored| {
+            let text = String::from_utf8_lossy(record.value.as_deref().unwrap_or(b"null")).into_owned();
+            text.chars().take(8).collect::<String>()
+        };
+        let values: Vec<String> = records(&batch).iter().map(text).collect();
+        format!(
+            "{:?} broker {} request {}: epoch {} sequence {} {values:?}: {}\n",
+            self.at,
+            self.broker,
+            self.request,
+            h.producer_epoch,
+            h.base_sequence,
+            self.answer.name()
+        )
+    }
+}
+
 /// A record in a log.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Stored {

@@ -157,6 +157,11 @@ impl Test {
         self.logs.borrow().produced.clone()
     }
 
+    /// What brokers got for a partition, for a test that failed.
+    pub fn story(&self, partition: i32) -> String {
+        self.produced().iter().filter(|p| p.partition == partition).map(Produced::line).collect()
+    }
+
     /// How many connections and requests there were, for what must not grow.
     pub fn produce_requests(&self) -> usize {
         self.harness.peer.count(ApiKey::Produce)

@@ -64,7 +64,8 @@ impl NetworkClient {
         let allowed = rotated.filter(|(node, _)| !avoid(*node)).enumerate();
         let mut found = allowed.filter_map(rank).min_by_key(|(rank, _)| *rank).map(|(_, found)| found)?;
         if found.look_again_at == Instant::FAR_FUTURE {
-            found.look_again_at = self.next_candidate_at(now);
+            // Not when one of those may be tried that are avoided: the answer would be the same.
+            found.look_again_at = self.next_candidate_but(now, avoid);
         }
         Some(found)
     }
@@ -76,7 +77,11 @@ impl NetworkClient {
 
     /// When the first of the nodes may be tried again, if none can be asked now.
     pub fn next_candidate_at(&self, now: Instant) -> Instant {
-        let waits = self.nodes.iter().filter(|(_, state)| !state.retiring);
+        self.next_candidate_but(now, |_| false)
+    }
+
+    fn next_candidate_but(&self, now: Instant, avoid: impl Fn(NodeId) -> bool) -> Instant {
+        let waits = self.nodes.iter().filter(|(node, state)| !state.retiring && !avoid(*node));
         waits.map(|(node, _)| self.poll_delay(node, now)).min().unwrap_or(Instant::FAR_FUTURE)
     }
 

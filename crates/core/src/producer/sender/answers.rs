@@ -249,6 +249,7 @@ impl Sender {
         in_flight_before: bool,
     ) -> Verdict {
         let code = answer.error_code;
+        let idempotent = self.transactions.is_some();
         if let (Some(transactions), Some(sequence)) = (&self.transactions, batch.sequence) {
             let current = transactions.identity() == Some(sequence.identity);
             match code {
@@ -272,7 +273,10 @@ impl Sender {
             }
         }
         match code {
-            ErrorCode::MESSAGE_TOO_LARGE if batch.records > 1 => Verdict::Split,
+            // If an earlier try was written, smaller batches would be written as well: nothing tells that they are the same.
+            ErrorCode::MESSAGE_TOO_LARGE if batch.records > 1 && !(idempotent && batch.may_be_written) => {
+                Verdict::Split
+            }
             ErrorCode::CLUSTER_AUTHORIZATION_FAILED => Verdict::Fatal(not_authorized()),
             _ if (code.is_retriable() || is_topic_id_error(code)) && self.may_retry(batch) => Verdict::Retry,
             _ => Verdict::Fail(refusal(batch, answer)),
