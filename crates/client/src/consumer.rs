@@ -15,7 +15,7 @@ use milena_core::{
 use milena_protocol::{
     ErrorCode, Uuid,
     messages::{FetchPartition, FetchRequest, FetchResponse, FetchTopic},
-    records::{Record, RecordBatch, RecordBatches, RecordsError},
+    records::{Record, RecordBatch, RecordBatches, RecordsError, TimestampType},
 };
 use tokio::{
     sync::mpsc,
@@ -249,7 +249,7 @@ impl Consumer {
         self.fetching = None;
         let mut positions = BTreeMap::new();
         for (topic, partition, start) in partitions {
-            let offset = self.start_offset(&topic, partition, start).await?;
+            let offset = self.resolve(&topic, partition, start).await?;
             positions.insert((Arc::from(topic), partition), Position { offset, paused_until: None });
         }
         let (send, fetched) = mpsc::channel(FETCHED_QUEUE);
@@ -295,7 +295,11 @@ impl Consumer {
         self.admin.close().await;
     }
 
-    async fn start_offset(&self, topic: &str, partition: i32, start: StartAt) -> Result<i64, ConsumeError> {
+    /// The offset that this start means now. An offset is taken as it is, be it there or not.
+    ///
+    /// # Errors
+    /// [`ConsumeError::Admin`] when the partition's leader refuses or does not answer.
+    pub async fn resolve(&self, topic: &str, partition: i32, start: StartAt) -> Result<i64, ConsumeError> {
         let look_up = |spec| self.admin.offset(topic, partition, spec);
         Ok(match start {
             StartAt::Offset(offset) => offset,
@@ -329,6 +333,13 @@ pub struct Fetched {
 }
 
 impl Fetched {
+    /// Who set the timestamp of the record at this offset: the producer, or the broker (message.timestamp.type).
+    pub fn timestamp_type(&self, offset: i64) -> TimestampType {
+        let after = self.batches.partition_point(|batch| batch.header().base_offset <= offset);
+        let batch = after.checked_sub(1).and_then(|index| self.batches.get(index));
+        batch.map_or(TimestampType::CreateTime, |batch| batch.header().attributes.timestamp_type())
+    }
+
     /// The records in order, decoded as they are asked for; keys and values are slices of what arrived.
     ///
     /// An error ends its batch.

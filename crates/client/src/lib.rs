@@ -39,7 +39,7 @@ pub use metadata::MetadataWatch;
 pub use milena_core::{
     cluster::{Cluster, Node, PartitionInfo, TopicInfo},
     config::{ClientConfig, ProducerConfig},
-    metadata::MetadataView,
+    metadata::{MetadataView, RefreshReason, RefreshReport},
 };
 pub use producer::{
     AppendError, ConfigError, Delivery, Header, MetadataError, ProduceError, Producer, ProducerBuilder,
