@@ -1,5 +1,6 @@
 //! Batches made by the Java client 4.4.0 (see golden_records/README.md): read as Java reads them, and where nothing is
 //! compressed written byte for byte as Java writes them.
+#![allow(clippy::unwrap_used)] // In helpers as in tests: a panic is a failed test.
 
 use bytes::Bytes;
 use milena_protocol::records::{
