@@ -33,7 +33,7 @@ pub use error::{ErrorKind, Result, StorageError};
 pub use leader_epoch::{EpochEntry, LEADER_EPOCH_FILE, LeaderEpochFileCache};
 pub use log::{
     AppendOrigin, FetchData, Log, LogAppendInfo, LogOptions, LogReader, PRODUCER_ID_EXPIRATION_MS,
-    TimestampAndOffset,
+    PendingFlush, TimestampAndOffset,
 };
 pub use log_manager::{DELETE_SUFFIX, LOCK_FILE, LogHandle, LogManager, LogManagerOptions};
 pub use producer_state::{BatchMetadata, NUM_BATCHES_TO_RETAIN, ProducerStateEntry, ProducerStateManager};

@@ -106,8 +106,9 @@ impl LogManager {
         config_of: impl Fn(&str) -> LogConfig,
         now_ms: i64,
     ) -> Result<Self> {
-        fs.create_dir_all(dir).at(dir)?;
-        if let Some(parent) = dir.parent().filter(|parent| fs.exists(parent)) {
+        if !fs.exists(dir) {
+            fs.create_dir_all(dir).at(dir)?;
+            let parent = dir.parent().unwrap_or(dir);
             fs.sync_dir(parent).at(parent)?;
         }
         let lock = take_lock(&fs, dir)?;
@@ -201,8 +202,8 @@ impl LogManager {
         }
     }
 
-    /// Syncs logs that the fsync policy says are due; answers milliseconds until the next may be. A log that fails is
-    /// poisoned; the others are still synced.
+    /// Syncs logs that the fsync policy says are due; answers milliseconds until the next may be. Appends go on meanwhile.
+    /// A log that fails is poisoned; the others are still synced.
     ///
     /// # Errors
     /// The first failure.
@@ -210,14 +211,12 @@ impl LogManager {
         let mut next: Option<i64> = None;
         let mut failed = Ok(());
         for handle in self.logs() {
-            let mut log = handle.log().lock();
-            if log.poisoned().is_some() {
-                continue;
-            }
-            match log.flush_due(now_ms) {
-                Ok(Some(wait)) => next = Some(next.map_or(wait, |next| next.min(wait))),
-                Ok(None) => {}
-                Err(error) => failed = failed.and(Err(error)),
+            // A poisoned log has reported its failure already.
+            let Ok((pending, wait)) = handle.log().lock().begin_flush_due(now_ms) else { continue };
+            next = next.into_iter().chain(wait).min();
+            if let Some(pending) = pending {
+                let result = pending.sync();
+                failed = failed.and(handle.log().lock().complete_flush(&pending, result));
             }
         }
         failed.map(|()| next)

@@ -272,3 +272,29 @@ fn a_reader_sees_appends_that_came_after_it() {
         assert_eq!(reader.read(n, 1000, i64::MAX, true).unwrap().next_offset, n + 1);
     }
 }
+
+#[test]
+fn readers_beside_an_appender_see_whole_batches_in_order() {
+    const BATCHES: i64 = 3000;
+    let mut log = open(&disk(), options(small_segments(20_000)));
+    let readers: Vec<_> = (0..2).map(|_| log.reader()).collect();
+    std::thread::scope(|scope| {
+        for reader in readers {
+            scope.spawn(move || {
+                let mut offset = 0;
+                while offset < BATCHES * 2 {
+                    let data = reader.read(offset, 700, i64::MAX, true).unwrap();
+                    for (at, value) in decode(&data.records) {
+                        assert_eq!((at, value), (offset, format!("{offset}")));
+                        offset += 1;
+                    }
+                    assert_eq!(offset, data.next_offset);
+                }
+            });
+        }
+        for n in 0..BATCHES {
+            let batch = Batch::of(&[&format!("{}", n * 2), &format!("{}", n * 2 + 1)]);
+            append(&mut log, &batch).unwrap();
+        }
+    });
+}

@@ -322,3 +322,26 @@ proptest! {
         prop_assert_eq!((log.size(), log.log_end_offset()), (size, 9));
     }
 }
+
+#[test]
+fn appends_go_on_beside_a_flush_and_a_truncation_voids_it() {
+    let (faulty, fs) = faulty();
+    let mut log = open(&fs, options(LogConfig::default()));
+    fill(&mut log, 3);
+    let pending = log.begin_flush(i64::MAX).unwrap().unwrap();
+    fill(&mut log, 1);
+    log.complete_flush(&pending, pending.sync()).unwrap();
+    assert_eq!((log.recovery_point(), log.log_end_offset()), (9, 12));
+    assert!(log.begin_flush(9).unwrap().is_none());
+
+    let pending = log.begin_flush(i64::MAX).unwrap().unwrap();
+    log.truncate_to(3, NOW).unwrap();
+    fill(&mut log, 5);
+    log.complete_flush(&pending, pending.sync()).unwrap();
+    assert_eq!(log.recovery_point(), 3, "what was synced may be other records");
+
+    faulty.fail_syncs(true);
+    let pending = log.begin_flush(i64::MAX).unwrap().unwrap();
+    log.complete_flush(&pending, pending.sync()).unwrap_err();
+    assert!(log.poisoned().is_some());
+}

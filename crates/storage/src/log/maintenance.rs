@@ -12,7 +12,8 @@ use crate::segment::{LogSegment, segment_file};
 
 impl Log {
     /// Removes the batch that contains `offset` and everything after it, as a follower does when its leader's log differs.
-    /// The log then ends where that batch began. A failure poisons the log.
+    /// The log then ends where that batch began. A failure poisons the log. Checkpoint the recovery point afterwards: an
+    /// older one may lie behind the new end.
     ///
     /// # Errors
     /// Storage errors.
@@ -75,6 +76,7 @@ impl Log {
     }
 
     fn end_moved_back(&mut self, end: i64, now_ms: i64) -> Result<()> {
+        self.truncations += 1;
         self.shared.log_end_offset.store(end, Ordering::Release);
         self.shared.log_start_offset.fetch_min(end, Ordering::AcqRel);
         self.recovery_point = self.recovery_point.min(end);
@@ -126,6 +128,8 @@ impl Log {
         self.shared.set_segments(kept.to_vec());
         for segment in old {
             remove_segment_files(&self.fs, &self.dir, segment.base_offset())?;
+            // One after the other on disk too: a hole between segments means a lost tail to a recovery.
+            self.fs.sync_dir(&self.dir).at(&self.dir)?;
         }
         self.leader_epochs.truncate_from_start(self.log_start_offset())?;
         self.remove_stray_snapshots()?;

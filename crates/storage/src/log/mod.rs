@@ -1,6 +1,7 @@
 //! One partition's log: segments, the state of its producers, its leader epochs (Kafka: `UnifiedLog`, `LocalLog`).
 
 mod append;
+mod flush;
 mod maintenance;
 mod open;
 mod reader;
@@ -16,13 +17,14 @@ use parking_lot::RwLock;
 use crate::TopicPartition;
 use crate::checkpoint::{PARTITION_METADATA_FILE, write_partition_metadata};
 use crate::config::{FsyncPolicy, LogConfig};
-use crate::error::{IoContext, Result, StorageError};
+use crate::error::{Result, StorageError};
 use crate::fs::SharedFileSystem;
 use crate::leader_epoch::LeaderEpochFileCache;
-use crate::producer_state::{ProducerStateManager, SNAPSHOT_SUFFIX, write_snapshot};
-use crate::segment::{LogSegment, RollParams, segment_file};
+use crate::producer_state::ProducerStateManager;
+use crate::segment::{LogSegment, RollParams};
 
 pub use self::append::{AppendOrigin, LogAppendInfo};
+pub use self::flush::PendingFlush;
 pub use self::reader::{FetchData, LogReader, TimestampAndOffset};
 
 /// `producer.id.expiration.ms`: Kafka's default, one day.
@@ -83,6 +85,10 @@ pub struct Log {
     /// Everything before it is on disk: batches, and the indexes of segments that end before it.
     recovery_point: i64,
     last_flush_ms: i64,
+    /// How often the end moved back.
+    truncations: u64,
+    /// Whether the log's own directory is known to be on disk.
+    parent_synced: bool,
     /// Why no append is possible any more.
     poisoned: Option<String>,
 }
@@ -223,92 +229,6 @@ impl Log {
     #[must_use]
     pub fn reader(&self) -> LogReader {
         LogReader::new(Arc::clone(&self.shared))
-    }
-
-    /// Makes everything before `offset` durable, indexes included, and moves the recovery point there. A failure poisons
-    /// the log.
-    ///
-    /// # Errors
-    /// [`StorageError::Io`] when a sync fails, [`StorageError::Poisoned`] after one.
-    pub fn flush(&mut self, offset: i64) -> Result<()> {
-        self.check_not_poisoned()?;
-        let offset = offset.min(self.log_end_offset());
-        if offset <= self.recovery_point {
-            return Ok(());
-        }
-        let result = self.sync_segments(offset);
-        self.poison_on_error(result)?;
-        self.recovery_point = offset;
-        Ok(())
-    }
-
-    /// Syncs if the policy's interval, or `flush.ms`, is over; answers milliseconds until the next time it may be due,
-    /// `None` when no policy asks for it.
-    ///
-    /// # Errors
-    /// As [`flush`](Self::flush).
-    pub fn flush_due(&mut self, now_ms: i64) -> Result<Option<i64>> {
-        let policy = match self.fsync {
-            FsyncPolicy::Interval(interval) => i64::try_from(interval.as_millis()).unwrap_or(i64::MAX),
-            FsyncPolicy::EveryBatch | FsyncPolicy::Os => i64::MAX,
-        };
-        let interval = policy.min(self.config.flush_ms);
-        if interval == i64::MAX {
-            return Ok(None);
-        }
-        let waited = now_ms.saturating_sub(self.last_flush_ms);
-        if waited < interval {
-            return Ok(Some(interval - waited));
-        }
-        self.last_flush_ms = now_ms;
-        self.flush(self.log_end_offset())?;
-        Ok(Some(interval))
-    }
-
-    /// Makes everything durable and leaves a producer snapshot, so that the next open with `clean_shutdown` need not
-    /// recover. No append is possible afterwards.
-    ///
-    /// # Errors
-    /// As [`flush`](Self::flush); the caller must not write the clean-shutdown marker then.
-    pub fn close(&mut self) -> Result<()> {
-        self.check_not_poisoned()?;
-        self.poisoned = Some("it was closed".to_owned());
-        self.active.seal()?;
-        self.take_snapshot()?;
-        self.sync_segments(self.log_end_offset())?;
-        self.recovery_point = self.log_end_offset();
-        Ok(())
-    }
-
-    fn sync_segments(&self, up_to: i64) -> Result<()> {
-        for segment in self.shared.segments().iter() {
-            if segment.next_offset() > self.recovery_point && segment.base_offset() < up_to {
-                segment.sync()?;
-            }
-        }
-        self.fs.sync_dir(&self.dir).at(&self.dir)
-    }
-
-    fn check_not_poisoned(&self) -> Result<()> {
-        match &self.poisoned {
-            None => Ok(()),
-            Some(reason) => Err(StorageError::Poisoned { path: self.dir.clone(), reason: reason.clone() }),
-        }
-    }
-
-    fn poison_on_error<T>(&mut self, result: Result<T>) -> Result<T> {
-        if let Err(error) = &result {
-            tracing::error!(dir = %self.dir.display(), %error, "the log is poisoned until it is recovered");
-            self.poisoned.get_or_insert(error.to_string());
-        }
-        result
-    }
-
-    /// Writes the producers' state at the log's end and drops snapshots that no segment starts with.
-    fn take_snapshot(&mut self) -> Result<()> {
-        let path = segment_file(&self.dir, self.log_end_offset(), SNAPSHOT_SUFFIX);
-        write_snapshot(&*self.fs, &path, &self.producer_state)?;
-        self.remove_stray_snapshots()
     }
 
     fn roll_params(&self) -> RollParams {

@@ -43,10 +43,7 @@ impl Log {
         now_ms: i64,
     ) -> Result<Self> {
         let dir = log_dir.join(topic_partition.dir_name());
-        if !fs.exists(&dir) {
-            fs.create_dir_all(&dir).at(&dir)?;
-            fs.sync_dir(log_dir).at(log_dir)?;
-        }
+        fs.create_dir_all(&dir).at(&dir)?;
         let topic_id = read_partition_metadata(&*fs, &dir.join(PARTITION_METADATA_FILE))?;
         let mut leader_epochs = LeaderEpochFileCache::open(Arc::clone(&fs), &dir);
         let opened = open_segments(&fs, &dir, &options, &mut leader_epochs, now_ms)?;
@@ -75,6 +72,8 @@ impl Log {
             leader_epochs,
             recovery_point: if options.clean_shutdown { log_end_offset } else { options.recovery_point },
             last_flush_ms: now_ms,
+            truncations: 0,
+            parent_synced: false,
             poisoned: None,
         };
         log.recovery_point = log.recovery_point.clamp(0, log_end_offset);
@@ -95,10 +94,9 @@ impl Log {
         self.rebuild_producer_state(now_ms)?;
         if self.fsync == FsyncPolicy::EveryBatch {
             for segment in recovered {
-                segment.rewrite()?;
+                segment.rewrite(self.recovery_point)?;
             }
             self.sync_segments(self.log_end_offset())?;
-            self.recovery_point = self.log_end_offset();
         }
         Ok(())
     }
@@ -216,7 +214,6 @@ fn open_segments(
         let base = options.log_start_offset.max(0);
         opened.segments.push(Arc::new(LogSegment::open(&**fs, dir, base, now_ms)?));
     }
-    fs.sync_dir(dir).at(dir)?;
     Ok(opened)
 }
 

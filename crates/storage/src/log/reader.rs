@@ -149,7 +149,7 @@ impl LogReader {
         self.offset_for_timestamp(newest)
     }
 
-    /// Bytes between the batch that contains `offset` and the log's end.
+    /// Bytes in all segments.
     #[must_use]
     pub fn size(&self) -> u64 {
         self.shared.segments().iter().map(|segment: &Arc<LogSegment>| segment.size()).sum()

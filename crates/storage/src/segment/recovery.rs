@@ -103,11 +103,12 @@ impl LogSegment {
         Ok(len - valid)
     }
 
-    /// Writes the batches over themselves. After a failed sync the system may hold pages that it believes to be on disk
+    /// Writes the batches from the one that contains `offset` on over themselves. After a failed sync the system may hold pages that it believes to be on disk
     /// and that are not; only a page that was written again is synced again.
-    pub(crate) fn rewrite(&self) -> Result<()> {
+    pub(crate) fn rewrite(&self, offset: i64) -> Result<()> {
         const CHUNK_BYTES: u64 = 1024 * 1024;
-        let (mut position, size) = (0, self.size());
+        let size = self.size();
+        let mut position = self.find_batch(offset, size)?.map_or(size, |batch| batch.position);
         while position < size {
             let len = to_usize(CHUNK_BYTES.min(size - position));
             let chunk = read_known(&*self.file, position, len).at(&self.path)?;
