@@ -109,18 +109,20 @@ fn heal(test: &mut Test) {
 }
 
 fn run(seed: u64) {
+    println!("seed {seed}");
     let mut rng = SmallRng::seed_from_u64(seed);
     let config = chaotic_config(&mut rng);
     let delivery_timeout = config.delivery_timeout;
     let mut test = Test::seeded(config, BROKERS, &LEADERS, seed);
-    test.topic();
+    let topic = test.topic();
     let mut sent: Vec<Sent> = Vec::new();
     for _ in 0..rng.random_range(10..120) {
         for _ in 0..rng.random_range(0..6) {
             let partition = rng.random_range(0..4);
             let padding = "x".repeat(rng.random_range(0..80));
             let value = format!("{:06}{padding}", sent.len());
-            let delivery = test.send_now(partition, &value);
+            let delivery = test.send_to(&topic, partition, &value);
+            test.harness.poll();
             sent.push(Sent { partition, value, delivery });
         }
         something_happens(&mut test, &mut rng);

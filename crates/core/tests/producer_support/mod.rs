@@ -92,9 +92,14 @@ impl Test {
     /// Queues a record; nothing happens until time passes.
     pub fn send(&mut self, partition: i32, value: &str) -> Delivery {
         let topic = self.topic();
+        self.send_to(&topic, partition, value)
+    }
+
+    /// Queues a record for a topic as it was known once.
+    pub fn send_to(&self, topic: &TopicInfo, partition: i32, value: &str) -> Delivery {
         let timestamp = i64::try_from(self.harness.now.as_nanos() / 1_000_000).expect("small");
-        let record = Record::to("t").partition(partition).value(value);
-        match self.append(&topic, &record, timestamp) {
+        let record = Record::to(&topic.name).partition(partition).value(value);
+        match self.append(topic, &record, timestamp) {
             Ok(Append::Appended(delivery)) => delivery,
             other => panic!("{other:?}"),
         }
