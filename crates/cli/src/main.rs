@@ -1,1 +1,101 @@
-fn main() {}
+//! The `milena` command. Start reading at [`args`] (what can be said), then [`cluster`] (whom the commands talk to), then the
+//! commands: [`produce`], [`consume`], [`topics`], [`metadata_cmd`], [`broker_cmd`].
+#![forbid(unsafe_code)]
+
+mod args;
+mod broker_cmd;
+mod client;
+mod cluster;
+mod consume;
+mod input;
+mod metadata_cmd;
+mod output;
+mod produce;
+mod signals;
+mod topics;
+
+use std::{
+    io::{self, IsTerminal as _, Write as _},
+    process::ExitCode,
+};
+
+use clap::Parser as _;
+use tracing_subscriber::EnvFilter;
+
+use crate::args::{Cli, Command, Global};
+
+/// The command line, or a setting in it, is wrong: exit code 2, as for what the parser refuses.
+#[derive(Debug, thiserror::Error)]
+#[error("{0}")]
+pub(crate) struct UsageError(String);
+
+impl UsageError {
+    pub(crate) fn new(text: impl ToString) -> anyhow::Error {
+        Self(text.to_string()).into()
+    }
+}
+
+/// How a command ended that did what it could.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Outcome {
+    Done,
+    /// Records failed; the command has said which.
+    Failed,
+    /// By Ctrl-C or SIGTERM, before everything was done.
+    Interrupted,
+}
+
+fn main() -> ExitCode {
+    let cli = Cli::parse();
+    init_log(&cli);
+    let outcome = tokio::runtime::Builder::new_multi_thread()
+        .enable_all()
+        .build()
+        .map_err(anyhow::Error::from)
+        .and_then(|runtime| {
+            let outcome = runtime.block_on(run(cli));
+            // A thread that reads a terminal, or hangs in the resolver, must not keep the process.
+            runtime.shutdown_background();
+            outcome
+        });
+    match outcome {
+        Ok(Outcome::Done) => ExitCode::SUCCESS,
+        Ok(Outcome::Failed) => ExitCode::FAILURE,
+        Ok(Outcome::Interrupted) => ExitCode::from(130),
+        Err(error) => {
+            say(&format!("{error:#}"));
+            ExitCode::from(if error.is::<UsageError>() { 2 } else { 1 })
+        }
+    }
+}
+
+async fn run(cli: Cli) -> anyhow::Result<Outcome> {
+    let Cli { global, command } = cli;
+    match command {
+        Command::Produce(args) => produce::run(&global, &args).await,
+        Command::Consume(args) => consume::run(&global, &args).await,
+        Command::Topics(command) => topics::run(&global, &command).await,
+        Command::Metadata(args) => metadata_cmd::run(&global, &args).await,
+        Command::Broker(args) => broker_cmd::run(&global, &args).await,
+    }
+}
+
+/// One line on standard error, in the command's name.
+pub(crate) fn say(text: &str) {
+    // When standard error is closed there is nobody to tell.
+    let _ = writeln!(io::stderr(), "milena: {text}");
+}
+
+fn init_log(cli: &Cli) {
+    let default = match (&cli.command, &cli.global) {
+        (_, Global { verbose: true, .. }) => "info,milena=debug,milena_core=debug,milena_broker=debug",
+        (Command::Broker(_), _) => "info",
+        _ => "error",
+    };
+    let filter = EnvFilter::try_from_default_env().unwrap_or_else(|_| EnvFilter::new(default));
+    tracing_subscriber::fmt()
+        .with_env_filter(filter)
+        .with_writer(io::stderr)
+        .with_ansi(io::stderr().is_terminal())
+        .init();
+}

@@ -1,0 +1,28 @@
+use clap::Args;
+
+use super::Properties;
+
+const EXAMPLES: &str = "\
+Examples:
+  milena metadata                                               nodes, and each partition's leader, epoch and replicas
+  milena metadata --watch -X metadata.max.age.ms=5000           each refresh: why, how long it took, what changed";
+
+/// Show the cluster as the client sees it
+///
+/// Nodes, leaders, leader epochs, in-sync replicas; the view's version (one more with each successful refresh) and age. With
+/// --watch each refresh is printed with its reason and duration, and the view again when it changed, until Ctrl-C.
+#[derive(Debug, Args)]
+#[command(after_help = EXAMPLES)]
+pub(crate) struct MetadataArgs {
+    /// Show only these topics; may be repeated
+    #[arg(short, long = "topic", value_name = "TOPIC")]
+    pub(crate) topics: Vec<String>,
+    /// Go on, and print each refresh
+    #[arg(short, long)]
+    pub(crate) watch: bool,
+    /// One JSON object a line
+    #[arg(long)]
+    pub(crate) json: bool,
+    #[command(flatten)]
+    pub(crate) properties: Properties,
+}

@@ -1,0 +1,76 @@
+//! `milena broker`: a broker in the foreground.
+
+mod properties;
+
+use std::{
+    io::{self, IsTerminal as _, Write as _},
+    net::SocketAddr,
+    path::Path,
+};
+
+use anyhow::{Context as _, anyhow};
+use milena_broker::{Broker, BrokerConfig, BrokerError, ListenerConfig};
+
+use crate::{
+    Outcome, UsageError,
+    args::{BrokerArgs, Global},
+    output::Sink,
+    say,
+    signals::Stop,
+};
+
+pub(crate) async fn run(global: &Global, args: &BrokerArgs) -> anyhow::Result<Outcome> {
+    let stop = Stop::listen()?;
+    let config = config(&global.data, args).await?;
+    let broker = start(config).await?;
+    let mut out = Sink::stdout();
+    let bootstrap = broker.bootstrap();
+    let told = out.print(|out| writeln!(out, "{bootstrap}")).and_then(|_| out.flush());
+    if io::stderr().is_terminal() {
+        say(&format!("the broker serves {} at {bootstrap}; Ctrl-C ends it", global.data.display()));
+    }
+    if told.is_ok() {
+        stop.asked(1).await;
+    }
+    tokio::select! {
+        closed = broker.shutdown() => closed.context("the broker did not shut down cleanly")?,
+        () = stop.asked(2) => return Ok(Outcome::Interrupted),
+    }
+    told?;
+    Ok(Outcome::Done)
+}
+
+async fn config(dir: &Path, args: &BrokerArgs) -> anyhow::Result<BrokerConfig> {
+    let mut config = BrokerConfig::new(dir);
+    config.fsync = args.fsync;
+    let bind = resolve(&args.host, args.port).await?;
+    let everywhere = bind.ip().is_unspecified().then(|| "localhost".to_owned());
+    let named = args.host.parse::<std::net::IpAddr>().is_err().then(|| args.host.clone());
+    config.listeners = vec![ListenerConfig {
+        bind,
+        advertised_host: args.advertise.clone().or(everywhere).or(named),
+        ..ListenerConfig::loopback(args.port)
+    }];
+    for property in &args.properties {
+        properties::set(&mut config, &property.key, &property.value).map_err(UsageError::new)?;
+    }
+    Ok(config)
+}
+
+async fn resolve(host: &str, port: u16) -> anyhow::Result<SocketAddr> {
+    let host = host.trim_start_matches('[').trim_end_matches(']');
+    let mut addresses = tokio::net::lookup_host((host, port))
+        .await
+        .with_context(|| format!("--host {host} cannot be resolved: name an address of this machine"))?;
+    addresses.next().ok_or_else(|| anyhow!("--host {host} has no address: name an address of this machine"))
+}
+
+async fn start(config: BrokerConfig) -> anyhow::Result<Broker> {
+    Broker::start(config).await.map_err(|error| match error {
+        BrokerError::InvalidConfig(_) => UsageError::new(error),
+        BrokerError::Bind { .. } => {
+            anyhow!("{error}: choose another --port (0 lets the system choose) or --host")
+        }
+        error => error.into(),
+    })
+}

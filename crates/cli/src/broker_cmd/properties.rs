@@ -1,0 +1,136 @@
+//! Broker settings under the names of Kafka's `server.properties`.
+
+use std::{str::FromStr, time::Duration};
+
+use milena_broker::BrokerConfig;
+
+/// Sets one property. What a topic can set for itself has the broker's name for it too: `log.segment.bytes` is every
+/// topic's `segment.bytes`.
+///
+/// # Errors
+/// An unknown name, or a value that it does not take; the text says which.
+pub(super) fn set(config: &mut BrokerConfig, key: &str, value: &str) -> Result<(), String> {
+    let invalid = |expected: &str| format!("`{key}={value}`: expected {expected}");
+    match key {
+        "node.id" | "broker.id" => {
+            config.node_id = number(value).ok_or_else(|| invalid("a number, 0 or more"))?
+        }
+        "broker.rack" => config.rack = Some(value.to_owned()),
+        "auto.create.topics.enable" => {
+            config.auto_create_topics = boolean(value).ok_or_else(|| invalid(BOOLEAN))?
+        }
+        "delete.topic.enable" => config.delete_topics = boolean(value).ok_or_else(|| invalid(BOOLEAN))?,
+        "num.partitions" => {
+            config.num_partitions =
+                number(value).filter(|n| *n > 0).ok_or_else(|| invalid("a number, 1 or more"))?;
+        }
+        "default.replication.factor" => {
+            let factor = number(value).filter(|n| *n > 0);
+            config.default_replication_factor = factor.ok_or_else(|| invalid("a number, 1 or more"))?;
+        }
+        "log.retention.check.interval.ms" => {
+            config.retention_check_interval =
+                millis(value).ok_or_else(|| invalid("a number of milliseconds, 1 or more"))?;
+        }
+        "socket.request.max.bytes" => {
+            config.socket.request_max_bytes = number(value).ok_or_else(|| invalid("a number of bytes"))?;
+        }
+        "max.connections" => {
+            config.socket.max_connections =
+                number(value).ok_or_else(|| invalid("a number of connections"))?;
+        }
+        "connections.max.idle.ms" => {
+            let idle = millis(value).ok_or_else(|| invalid("a number of milliseconds, 1 or more"))?;
+            config.socket.connections_max_idle = idle;
+        }
+        _ => return set_log(config, key, value),
+    }
+    Ok(())
+}
+
+const BOOLEAN: &str = "true or false";
+
+/// The broker's name for a topic's setting, and what its value is multiplied by.
+const LOG_KEYS: &[(&str, &str, i64)] = &[
+    ("message.max.bytes", "max.message.bytes", 1),
+    ("min.insync.replicas", "min.insync.replicas", 1),
+    ("log.roll.ms", "segment.ms", 1),
+    ("log.roll.hours", "segment.ms", 3_600_000),
+    ("log.retention.minutes", "retention.ms", 60_000),
+    ("log.retention.hours", "retention.ms", 3_600_000),
+    ("log.index.size.max.bytes", "segment.index.bytes", 1),
+    ("log.flush.interval.messages", "flush.messages", 1),
+    ("log.flush.interval.ms", "flush.ms", 1),
+];
+
+fn set_log(config: &mut BrokerConfig, key: &str, value: &str) -> Result<(), String> {
+    let unknown = || format!("unknown broker setting `{key}`");
+    let known = LOG_KEYS.iter().find(|(name, ..)| *name == key);
+    let (topic_key, factor) = match known {
+        Some((_, topic_key, factor)) => (*topic_key, *factor),
+        None => (key.strip_prefix("log.").ok_or_else(unknown)?, 1),
+    };
+    if config.log.get(topic_key).is_none() {
+        return Err(unknown());
+    }
+    let scaled = match (factor, value.parse::<i64>()) {
+        // Kafka's −1 for "without limit" has no unit.
+        (2.., Ok(n)) if n >= 0 => n.checked_mul(factor).map_or_else(|| value.to_owned(), |n| n.to_string()),
+        _ => value.to_owned(),
+    };
+    config.log.set(topic_key, &scaled).map_err(|error| error.to_string())
+}
+
+fn number<T: FromStr + PartialOrd + Default>(value: &str) -> Option<T> {
+    value.parse().ok().filter(|n| *n >= T::default())
+}
+
+fn boolean(value: &str) -> Option<bool> {
+    value.parse().ok()
+}
+
+fn millis(value: &str) -> Option<Duration> {
+    number(value).filter(|n| *n > 0).map(Duration::from_millis)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn config() -> BrokerConfig {
+        BrokerConfig::new("unused")
+    }
+
+    #[test]
+    fn settings_have_kafkas_names() {
+        let mut config = config();
+        for (key, value) in [
+            ("num.partitions", "6"),
+            ("auto.create.topics.enable", "false"),
+            ("log.segment.bytes", "1048576"),
+            ("log.retention.hours", "2"),
+            ("message.max.bytes", "2000000"),
+            ("connections.max.idle.ms", "5000"),
+        ] {
+            assert_eq!(set(&mut config, key, value), Ok(()), "{key}");
+        }
+        assert_eq!(config.num_partitions, 6);
+        assert!(!config.auto_create_topics);
+        assert_eq!(config.log.segment_bytes, 1_048_576);
+        assert_eq!(config.log.retention_ms, 7_200_000);
+        assert_eq!(config.log.max_message_bytes, 2_000_000);
+        assert_eq!(config.socket.connections_max_idle, Duration::from_secs(5));
+        assert_eq!(set(&mut config, "log.retention.hours", "-1"), Ok(()));
+        assert_eq!(config.log.retention_ms, -1);
+    }
+
+    #[test]
+    fn what_is_wrong_is_named() {
+        let error = |key, value| set(&mut config(), key, value).unwrap_err();
+        assert_eq!(error("nonsense", "1"), "unknown broker setting `nonsense`");
+        assert_eq!(error("log.nonsense", "1"), "unknown broker setting `log.nonsense`");
+        assert_eq!(error("num.partitions", "0"), "`num.partitions=0`: expected a number, 1 or more");
+        assert_eq!(error("delete.topic.enable", "yes"), "`delete.topic.enable=yes`: expected true or false");
+        assert!(error("log.segment.bytes", "x").contains("segment.bytes"));
+    }
+}

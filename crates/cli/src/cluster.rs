@@ -1,0 +1,153 @@
+//! Whom a command talks to: a cluster by its bootstrap list, or the embedded broker of a data directory, joined or started.
+
+use std::{
+    fmt, fs,
+    path::{Path, PathBuf},
+    sync::Arc,
+    time::Duration,
+};
+
+use anyhow::Context as _;
+use milena_broker::{Broker, BrokerConfig, DataDirState, ListenerConfig, RunningBroker, StartedOrJoined};
+use tokio::{sync::Mutex, task::JoinHandle, time::sleep};
+
+use crate::args::Global;
+
+/// How often a command looks whether the one whose broker it uses still runs.
+const LOOK: Duration = Duration::from_millis(100);
+/// In the data directory: the process that last ran the broker for a command's sake. `milena broker` writes none.
+const LENT_FILE: &str = "milena-command.pid";
+
+/// A cluster that can be talked to.
+#[derive(Debug)]
+pub(crate) struct Cluster {
+    bootstrap: String,
+    origin: Origin,
+    /// The embedded broker, if this process runs it: from the start, or since the one that it relied on has ended.
+    own: Own,
+    /// Takes the broker over when the command that ran it ends.
+    successor: Option<JoinHandle<()>>,
+}
+
+type Own = Arc<Mutex<Option<Box<Broker>>>>;
+
+#[derive(Debug, PartialEq, Eq)]
+enum Origin {
+    Remote,
+    Started { dir: PathBuf },
+    Joined { dir: PathBuf, pid: u32 },
+}
+
+impl Cluster {
+    /// The cluster of `-b`, or the embedded broker.
+    ///
+    /// # Errors
+    /// The data directory cannot be used, or its broker does not come up.
+    pub(crate) async fn connect(global: &Global) -> anyhow::Result<Self> {
+        match global.bootstrap() {
+            Some(list) => Ok(Self {
+                bootstrap: list.to_owned(),
+                origin: Origin::Remote,
+                own: Own::default(),
+                successor: None,
+            }),
+            None => Self::embedded(&global.data).await,
+        }
+    }
+
+    async fn embedded(dir: &Path) -> anyhow::Result<Self> {
+        let found = start_or_join(dir, 0).await?;
+        let bootstrap = found.bootstrap();
+        Ok(match found {
+            StartedOrJoined::Started(broker) => Self {
+                bootstrap,
+                origin: Origin::Started { dir: dir.to_owned() },
+                own: Arc::new(Mutex::new(Some(broker))),
+                successor: None,
+            },
+            StartedOrJoined::Joined(RunningBroker { pid, .. }) => {
+                let own = Own::default();
+                let succeed = succeed(dir.to_owned(), pid, bootstrap.clone(), Arc::clone(&own));
+                let origin = Origin::Joined { dir: dir.to_owned(), pid };
+                Self { bootstrap, origin, own, successor: Some(tokio::spawn(succeed)) }
+            }
+        })
+    }
+
+    /// bootstrap.servers.
+    pub(crate) fn bootstrap(&self) -> &str {
+        &self.bootstrap
+    }
+
+    /// Shuts the embedded broker down, if this process runs it. Close the clients first.
+    ///
+    /// # Errors
+    /// What was acknowledged may not be on the disk.
+    pub(crate) async fn close(self) -> anyhow::Result<()> {
+        if let Some(successor) = self.successor {
+            successor.abort();
+            // So that it is not starting a broker any more.
+            let _ = successor.await;
+        }
+        let Some(broker) = self.own.lock().await.take() else { return Ok(()) };
+        broker.shutdown().await.context("the embedded broker did not shut down cleanly")
+    }
+}
+
+impl fmt::Display for Cluster {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.origin {
+            Origin::Remote => write!(f, "{}", self.bootstrap),
+            Origin::Started { dir } => {
+                write!(f, "the embedded broker on {} (started for this command)", dir.display())
+            }
+            Origin::Joined { dir, pid } => {
+                write!(f, "the embedded broker on {} (at {}, process {pid})", dir.display(), self.bootstrap)
+            }
+        }
+    }
+}
+
+/// Two commands may start at once: one gets the directory, the other one joins it.
+async fn start_or_join(dir: &Path, port: u16) -> anyhow::Result<StartedOrJoined> {
+    let mut config = BrokerConfig::new(dir);
+    config.listeners = vec![ListenerConfig::loopback(port)];
+    let found = Broker::start_or_join(config).await;
+    let found = found.with_context(|| format!("the embedded broker on {}", dir.display()))?;
+    if let StartedOrJoined::Started(_) = &found {
+        // Without the file others only do not take over; that is no reason to fail.
+        let _ = fs::write(dir.join(LENT_FILE), std::process::id().to_string());
+    }
+    Ok(found)
+}
+
+/// Whether the broker of this process belonged to a command, which ends, and not to a `milena broker`, which its user ends
+/// and starts again.
+fn was_lent(dir: &Path, pid: u32) -> bool {
+    fs::read_to_string(dir.join(LENT_FILE)).is_ok_and(|owner| owner.trim() == pid.to_string())
+}
+
+/// Waits for the end of the command whose broker this one uses, and runs a broker at the same address from then on, so that
+/// clients find it again.
+async fn succeed(dir: PathBuf, mut owner: u32, bootstrap: String, own: Own) {
+    let port = bootstrap.rsplit_once(':').and_then(|(_, port)| port.parse().ok()).unwrap_or(0);
+    loop {
+        sleep(LOOK).await;
+        match DataDirState::of(&dir) {
+            Ok(DataDirState::Running(broker)) => owner = broker.pid,
+            Ok(DataDirState::Free) if was_lent(&dir, owner) => {
+                let mut own = own.lock().await;
+                match start_or_join(&dir, port).await {
+                    Ok(StartedOrJoined::Started(broker)) => {
+                        tracing::info!(%bootstrap, "the command that ran the broker has ended; this one goes on with it");
+                        *own = Some(broker);
+                        return;
+                    }
+                    Ok(StartedOrJoined::Joined(broker)) => owner = broker.pid,
+                    Err(error) => tracing::warn!("cannot take the embedded broker over: {error:#}"),
+                }
+            }
+            _ => {}
+        }
+    }
+}
