@@ -148,11 +148,9 @@ impl Cluster {
     }
 
     /// The topics' partitions that a node leads, by topic and partition.
-    pub fn partitions_by_node(&self, id: NodeId) -> impl ExactSizeIterator<Item = &PartitionInfo> {
-        let led: &[(Arc<TopicInfo>, i32)] = self.indexes().by_leader.get(&id).map_or(&[], Vec::as_slice);
-        led.iter().map(|(topic, partition)| {
-            topic.partition(*partition).expect("invariant: the index is made from the topic itself")
-        })
+    pub fn partitions_by_node(&self, id: NodeId) -> impl Iterator<Item = &PartitionInfo> {
+        let led = self.indexes().by_leader.get(&id);
+        led.into_iter().flatten().filter_map(|(topic, partition)| topic.partition(*partition))
     }
 
     /// The topic of this id.

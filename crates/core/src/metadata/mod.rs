@@ -283,7 +283,15 @@ impl Metadata {
             ..Default::default()
         };
         let request_version = self.request_version;
-        PlannedRequest { request, request_version, partial, reason, topics: names, planned_at: now }
+        PlannedRequest {
+            request,
+            request_version,
+            partial,
+            reason,
+            topics: names,
+            planned_at: now,
+            broker: None,
+        }
     }
 
     /// Takes a broker's answer.
@@ -304,7 +312,7 @@ impl Metadata {
             self.handle_failure(planned, &text, now);
             return UpdateOutcome::Failed;
         }
-        if response.brokers.is_empty() {
+        if !response.brokers.iter().any(|broker| u16::try_from(broker.port).is_ok()) {
             self.handle_failure(planned, "the metadata answer names no brokers", now);
             return UpdateOutcome::Failed;
         }
@@ -356,7 +364,7 @@ impl Metadata {
         *in_flight = false;
     }
 
-    /// Takes note that a request got no usable answer. `text` names the address.
+    /// Takes note that a request got no usable answer, and why.
     pub fn handle_failure(&mut self, planned: &PlannedRequest, text: &str, now: Instant) {
         self.arrived(planned);
         if let Some(topics) = &planned.topics {
@@ -366,10 +374,14 @@ impl Metadata {
             self.needed = Some((planned.request_version, planned.reason));
         }
         self.failures = self.failures.saturating_add(1);
-        self.last_failure = Some(text.into());
+        let text: Arc<str> = match &planned.broker {
+            Some(broker) if !text.contains(&**broker) => format!("{broker}: {text}").into(),
+            _ => text.into(),
+        };
+        self.last_failure = Some(Arc::clone(&text));
         self.rest(now);
         self.publish();
-        self.report(planned, Some(text.into()), now);
+        self.report(planned, Some(text), now);
     }
 
     /// Lets the next request go without a backoff: another broker can be asked.
@@ -404,6 +416,7 @@ impl Metadata {
             reason: planned.reason,
             partial: planned.partial,
             topics: planned.topics.clone(),
+            broker: planned.broker.clone(),
             took: now - planned.planned_at,
             version: self.version,
             error,

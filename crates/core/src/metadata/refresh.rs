@@ -75,6 +75,8 @@ pub struct PlannedRequest {
     pub topics: Option<Vec<Arc<str>>>,
     /// When it became due.
     pub planned_at: Instant,
+    /// The `host:port` of the broker that is asked, once that is known.
+    pub broker: Option<Arc<str>>,
 }
 
 /// How a refresh went; for people who watch.
@@ -86,6 +88,8 @@ pub struct RefreshReport {
     pub partial: bool,
     /// The topics named; none for all topics of the cluster.
     pub topics: Option<Vec<Arc<str>>>,
+    /// The `host:port` of the broker that was asked.
+    pub broker: Option<Arc<str>>,
     /// From the moment it was due until its end.
     pub took: Duration,
     /// The view's version after it.

@@ -143,7 +143,8 @@ impl MetadataUpdater {
         network: &mut NetworkClient,
         now: Instant,
     ) -> bool {
-        let Some(planned) = metadata.next_request(now) else { return false };
+        let Some(mut planned) = metadata.next_request(now) else { return false };
+        planned.broker = Some(network.address(node));
         let creates = planned.request.allow_auto_topic_creation;
         let oldest = if creates { OLDEST_VERSION } else { OLDEST_VERSION_WITHOUT_CREATION };
         let token = network.next_token();
@@ -202,8 +203,7 @@ impl MetadataUpdater {
             Ok(decoded) => decoded,
             Err(error) => {
                 network.undecodable(node, &error, now);
-                let text =
-                    format!("{}: the metadata answer cannot be decoded: {error}", network.address(node));
+                let text = format!("the metadata answer cannot be decoded: {error}");
                 return self.failed(planned, &text, node, metadata, network, now);
             }
         };

@@ -39,7 +39,7 @@ pub struct FakeCluster {
     pub brokers: BTreeMap<i32, (String, i32)>,
     pub topics: BTreeMap<String, FakeTopic>,
     pub error: ErrorCode,
-    topics_ever: u8,
+    topics_ever: u32,
 }
 
 impl FakeCluster {
@@ -66,7 +66,7 @@ impl FakeCluster {
             error: ErrorCode::NONE,
         };
         let topic = FakeTopic {
-            id: Uuid([self.topics_ever; 16]),
+            id: Uuid(u128::from(self.topics_ever).to_be_bytes()),
             internal: false,
             partitions: leaders.iter().map(partition).collect(),
             error: ErrorCode::NONE,
@@ -161,7 +161,6 @@ fn api_versions(request: &PeerRequest, broker: &Broker) -> Reply {
         api_key: *api as i16,
         min_version: range.min,
         max_version: range.max,
-        ..Default::default()
     };
     let response = ApiVersionsResponse {
         error_code: if known { ErrorCode::NONE } else { ErrorCode::UNSUPPORTED_VERSION },

@@ -3,13 +3,15 @@
 //! [`Harness`] owns the engine and the clock. What the engine commands is carried out against [`Peer`], a cluster of
 //! pretended brokers; what comes back is an event some virtual time later. Nothing waits, nothing is random.
 
-#![allow(dead_code, unreachable_pub, reason = "each test binary uses its own part")]
+#![allow(dead_code, unreachable_pub, unused_imports, reason = "each test binary uses its own part")]
 
+mod client;
 mod cluster;
 mod peer;
 
 use std::{collections::BTreeMap, net::SocketAddr, time::Duration};
 
+pub use client::{Bare, Client, METADATA_VERSION, Pure, config, named};
 pub use cluster::FakeCluster;
 use milena_core::{
     engine::{Command, Engine, Event},
@@ -27,6 +29,16 @@ pub const fn ms(millis: u64) -> Duration {
 
 pub const fn secs(secs: u64) -> Duration {
     Duration::from_secs(secs)
+}
+
+/// Fails unless each gap is the one expected, in milliseconds, give or take the jitter and some latency.
+#[track_caller]
+pub fn assert_gaps(gaps: &[Duration], expected: &[u64]) {
+    for (gap, expected) in gaps.iter().zip(expected) {
+        let (low, high) = (ms(*expected).mul_f64(0.79), ms(*expected).mul_f64(1.21) + ms(5));
+        assert!(*gap >= low && *gap <= high, "{gaps:?} instead of about {expected:?} ms");
+    }
+    assert!(gaps.len() >= expected.len(), "only {gaps:?}");
 }
 
 /// An engine, its peer, and the time.
@@ -136,7 +148,7 @@ impl<E: Engine> Harness<E> {
                 if notify && self.peer.is_open(connection) {
                     self.schedule(Duration::ZERO, Event::Transmitted { connection });
                 }
-                for (delay, reply) in self.peer.receive(connection, frame.to_bytes(), self.now) {
+                for (delay, reply) in self.peer.receive(connection, &frame.to_bytes(), self.now) {
                     let event = match reply {
                         Some(frame) => Event::Received { connection, frame },
                         None => {

@@ -197,6 +197,16 @@ impl Peer {
         self.requests.iter().filter(|request| request.api == api).count()
     }
 
+    /// The times between the requests of an API.
+    pub fn gaps(&self, api: ApiKey) -> Vec<Duration> {
+        self.asked(api).windows(2).map(|pair| pair[1].at - pair[0].at).collect()
+    }
+
+    /// The times between attempts to connect.
+    pub fn connect_gaps(&self) -> Vec<Duration> {
+        self.connects.windows(2).map(|pair| pair[1].0 - pair[0].0).collect()
+    }
+
     /// The open connections of a broker, oldest first.
     pub fn connections_of(&self, broker: i32) -> Vec<ConnectionId> {
         let of = |address: &SocketAddr| self.brokers.get(address).is_some_and(|b| b.id == broker);
@@ -260,7 +270,7 @@ impl Peer {
     pub(super) fn receive(
         &mut self,
         connection: ConnectionId,
-        frame: Bytes,
+        frame: &Bytes,
         now: Instant,
     ) -> Vec<(Duration, Option<Bytes>)> {
         let Some(&address) = self.open.get(&connection) else { return Vec::new() };

@@ -26,6 +26,9 @@ impl NetworkClient {
 
     /// Ends what has taken too long.
     pub fn poll(&mut self, now: Instant) {
+        if self.next_timeout().is_none_or(|at| now < at) {
+            return;
+        }
         for node in self.nodes.ids() {
             let Some(state) = self.nodes.get(node) else { continue };
             if now >= state.setup_deadline {
