@@ -5,7 +5,8 @@ mod ends;
 use std::collections::BTreeMap;
 
 use anyhow::{anyhow, bail};
-use milena::{ConsumeError, Consumer, Fetched, StartAt};
+use milena::{ConsumeError, Consumer, Fetched, MetadataError, StartAt};
+use milena_protocol::ErrorCode;
 
 use self::ends::Ends;
 use crate::{
@@ -63,7 +64,15 @@ async fn consume(
 
 /// The offsets to start from, by partition.
 async fn starts(consumer: &Consumer, args: &ConsumeArgs) -> anyhow::Result<BTreeMap<i32, i64>> {
-    let known = consumer.partitions(&args.topic).await?;
+    let known = consumer.partitions(&args.topic).await.map_err(|error| match error {
+        ConsumeError::Metadata(MetadataError::Topic {
+            code: ErrorCode::UNKNOWN_TOPIC_OR_PARTITION,
+            topic,
+        }) => {
+            anyhow!("there is no topic {topic}; `milena topics list` names those that there are")
+        }
+        error => error.into(),
+    })?;
     let wanted = match args.partition {
         None => known,
         Some(partition) if known.contains(&partition) => vec![partition],

@@ -29,6 +29,7 @@ fn nothing_acknowledged_is_lost_when_the_broker_is_killed_and_started_again() {
     let place = Place::new();
     let lines = earthquake_lines();
     let (broker, bootstrap) = place.broker("0");
+    place.ok(&["topics", "create", "-t", "quakes"]);
     let port = bootstrap.rsplit_once(':').unwrap().1.to_owned();
     let mut producer = place.start(&["produce", "-b", &bootstrap, "-t", "quakes", "--json-key", "net"]);
     let mut stdin = producer.stdin();
@@ -57,6 +58,7 @@ fn what_was_acknowledged_before_the_broker_was_killed_is_there_afterwards() {
     let place = Place::new();
     let lines = earthquake_lines();
     let (broker, bootstrap) = place.broker("0");
+    place.ok(&["topics", "create", "-t", "quakes"]);
     let mut producer = place.start(&[
         "produce",
         "-b",

@@ -96,6 +96,7 @@ fn headers_partition_and_bytes_that_are_no_text() {
 fn ctrl_c_sends_what_was_read_and_prints_the_totals() {
     let place = Place::new();
     let (_broker, bootstrap) = place.broker("0");
+    place.ok(&["topics", "create", "-t", "t"]);
     let mut producer = place.start(&["produce", "-b", &bootstrap, "-t", "t", "-X", "linger.ms=1"]);
     let mut stdin = producer.stdin();
     stdin.write_all(b"one\ntwo\nunfinished").unwrap();
@@ -168,10 +169,11 @@ fn commands_on_one_directory_share_a_broker() {
 #[test]
 fn a_command_takes_the_broker_over_from_the_one_that_started_it() {
     let place = Place::new();
+    place.ok(&["topics", "create", "-t", "t"]);
     let mut first = place.start(&["produce", "-t", "t"]);
+    place.until_a_broker_runs();
     let mut first_input = first.stdin();
     first_input.write_all(b"1\n").unwrap();
-    // It serves now; whoever comes uses its broker.
     place.ok(&["consume", "-t", "t", "-c", "1"]);
     let mut second = place.start(&["produce", "-t", "t", "-X", "linger.ms=1"]);
     let mut second_input = second.stdin();

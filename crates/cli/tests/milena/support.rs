@@ -7,7 +7,7 @@ use std::{
     process::{Child, ChildStdin, Command, ExitStatus, Stdio},
     sync::mpsc,
     thread,
-    time::Duration,
+    time::{Duration, Instant},
 };
 
 use rustix::process::{Pid, Signal, kill_process};
@@ -98,6 +98,15 @@ impl Place {
     #[track_caller]
     pub(crate) fn ok<S: AsRef<OsStr>>(&self, args: &[S]) -> String {
         self.run(args).ok()
+    }
+
+    /// Waits until some command serves the data directory.
+    pub(crate) fn until_a_broker_runs(&self) {
+        let deadline = Instant::now() + LIMIT;
+        while milena_broker::running(&self.data()).is_none() {
+            assert!(Instant::now() < deadline, "no broker came up");
+            thread::yield_now();
+        }
     }
 
     /// Starts `milena broker` here, and waits until it serves.
