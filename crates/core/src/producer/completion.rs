@@ -35,6 +35,11 @@ pub(crate) enum Outcome {
     Split(Vec<(u32, Arc<BatchCompletion>)>),
 }
 
+impl Outcome {
+    /// Written, at an offset that the broker did not tell.
+    pub(crate) const WRITTEN: Self = Self::Acknowledged { base_offset: None, log_append_time: None };
+}
+
 /// Shared by a batch and the [`Delivery`]s of its records; resolved once.
 pub struct BatchCompletion {
     topic: Arc<str>,

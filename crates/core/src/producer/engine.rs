@@ -164,7 +164,6 @@ impl ProducerEngine {
 
     fn poll_close(&mut self, now: Instant) {
         let Some(deadline) = self.shared.close_at() else { return };
-        self.sender.begin_close();
         if !self.sender.is_drained() && now < deadline {
             return;
         }
@@ -189,6 +188,9 @@ impl Engine for ProducerEngine {
         }
         while let Some(job) = self.compressed.pop_front() {
             self.sender.handle_compressed(job);
+        }
+        if self.shared.close_at().is_some() {
+            self.sender.begin_close();
         }
         self.network.poll(now);
         self.take_completions(now);

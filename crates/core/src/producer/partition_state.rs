@@ -5,6 +5,7 @@ use std::{collections::VecDeque, sync::Arc};
 use milena_protocol::{Uuid, records::increment_sequence};
 
 use super::{
+    completion::Outcome,
     partition_queue::PartitionQueue,
     producer_batch::{ProducerBatch, ProducerIdentity, Sequence},
     transaction_manager::TransactionManager,
@@ -49,6 +50,8 @@ pub(crate) struct PartitionState {
     /// Set while the broker may lack the batch of this order, which will not be sent again: whether it does is learned
     /// from what becomes of the batches behind it. Until then nothing new is sent (client.md 33).
     unresolved: Option<u64>,
+    /// Every batch of a lower order that was sent is written, acknowledged or not: brokers take no batch out of turn.
+    written_below: u64,
 }
 
 /// The order of no batch: only a new epoch resolves it.
@@ -70,6 +73,7 @@ impl PartitionState {
             identity: None,
             next_sequence: 0,
             unresolved: None,
+            written_below: 0,
         }
     }
 
@@ -140,14 +144,23 @@ impl PartitionState {
     /// The broker has the batch of this order, and so it has all before it.
     pub(crate) fn acknowledged(&mut self, order: u64) {
         self.probing = false;
+        if self.identity.is_some() {
+            self.written_below = self.written_below.max(order);
+        }
         if self.unresolved.is_some_and(|lost| lost <= order) {
             self.unresolved = None;
         }
     }
 
+    /// Whether the broker is known to have a batch that it has not acknowledged. It is sent again for its offset; if the
+    /// broker does not remember it (it remembers five), it is written all the same.
+    pub(crate) fn is_written(&self, batch: &ProducerBatch) -> bool {
+        batch.attempts > 0 && batch.order < self.written_below
+    }
+
     /// A batch with a sequence will not be sent again, and the broker may lack it.
     pub(crate) fn lost(&mut self, batch: &ProducerBatch) {
-        if batch.sequence.is_some() {
+        if batch.sequence.is_some() && !self.is_written(batch) {
             self.unresolved = self.unresolved.max(Some(batch.order));
         }
     }
@@ -201,6 +214,11 @@ impl PartitionState {
         }
         self.unresolved = None;
         self.next_sequence = 0;
+        while let Some(first) =
+            self.waiting.pop_front_if(|first| first.attempts > 0 && first.order < self.written_below)
+        {
+            first.complete(Outcome::WRITTEN);
+        }
         for batch in &mut self.waiting {
             batch.sequence = None;
             batch.may_be_written = false;

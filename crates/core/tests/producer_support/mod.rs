@@ -16,7 +16,7 @@ use milena_core::{
 };
 use milena_protocol::ApiKey;
 
-use crate::support::{Harness, Peer, START, secs};
+use crate::support::{Harness, Peer, START, ms, secs};
 
 pub type Outcome = Result<RecordMetadata, ProduceError>;
 
@@ -60,12 +60,11 @@ impl Test {
     }
 
     pub fn warm_up(&mut self, partitions: usize) {
-        let sent: Vec<_> = (0..partitions)
-            .map(|partition| self.send(i32::try_from(partition).expect("few"), "warm"))
-            .collect();
-        for outcome in self.outcomes(sent) {
-            outcome.expect("nothing is wrong yet");
+        for partition in 0..partitions {
+            let delivery = self.send(i32::try_from(partition).expect("few"), "warm");
+            self.outcome(delivery).expect("nothing is wrong yet");
         }
+        self.harness.advance(ms(1));
         let mut logs = self.logs.borrow_mut();
         logs.produced.clear();
         logs.forget_records();

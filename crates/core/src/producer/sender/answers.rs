@@ -289,6 +289,10 @@ impl Sender {
 
     fn carry_out(&mut self, id: usize, mut batch: ProducerBatch, verdict: Verdict, now: Instant) {
         let Some(Some(partition)) = self.partitions.get_mut(id) else { return };
+        if partition.is_written(&batch) && !matches!(verdict, Verdict::Retry) {
+            batch.complete(Outcome::WRITTEN);
+            return;
+        }
         match verdict {
             // Nothing is sent again after its time, and nothing fails before (client.md 27): expiry sees to it.
             Verdict::Retry => {

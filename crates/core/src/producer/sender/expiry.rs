@@ -45,6 +45,10 @@ impl Sender {
                     request.expires_at = request.expires_at.min(batch.created_at + timeout);
                     continue;
                 }
+                if partition.is_written(batch) {
+                    batch.complete(Outcome::WRITTEN);
+                    continue;
+                }
                 let cause = batch.last_error.clone().or_else(|| Some("the broker has not answered".into()));
                 batch.complete(Outcome::Failed(timed_out(partition, timeout, cause)));
                 partition.lost(batch);
@@ -69,6 +73,10 @@ fn expire_partition(
             continue;
         }
         if let Some(batch) = partition.waiting.remove(place) {
+            if partition.is_written(&batch) {
+                batch.complete(Outcome::WRITTEN);
+                continue;
+            }
             let cause = batch.last_error.clone();
             batch.complete(Outcome::Failed(timed_out(partition, timeout, cause)));
             partition.lost(&batch);
