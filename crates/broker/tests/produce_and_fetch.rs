@@ -13,9 +13,7 @@ use support::{
     Client, SOON, batch, fetch_request, idempotent, now_ms, produce_request, sealed, start, values,
 };
 
-async fn broker_with_topic(
-    configs: &[(&str, &str)],
-) -> (tempfile::TempDir, Broker, Client) {
+async fn broker_with_topic(configs: &[(&str, &str)]) -> (tempfile::TempDir, Broker, Client) {
     let dir = tempfile::tempdir().unwrap();
     let broker = start(dir.path()).await;
     let mut client = Client::to(&broker).await;
@@ -73,7 +71,8 @@ async fn compressed_batches_come_back_byte_for_byte() {
         offset += 100;
     }
     // Before version 7 a broker may not be sent zstd.
-    let zstd = Bytes::from(builder.compress(Compression::Zstd, None, Vec::new()).unwrap().seal(Seal::default()));
+    let zstd =
+        Bytes::from(builder.compress(Compression::Zstd, None, Vec::new()).unwrap().seal(Seal::default()));
     let response = client.call(6, &produce_request("t", 0, zstd, -1)).await;
     let answer = &response.responses[0].partition_responses[0];
     assert_eq!(answer.error_code, ErrorCode::UNSUPPORTED_COMPRESSION_TYPE);
@@ -93,8 +92,13 @@ async fn what_cannot_be_stored_is_refused_with_kafkas_error() {
     let large = batch(&["x".repeat(2_000).as_str()]);
     let mut early = BatchBuilder::new(Vec::new());
     early.append(now_ms() + 3_600_000, None, Some(b"a"), &[]);
-    let transactional =
-        Seal { producer_id: 1, producer_epoch: 0, base_sequence: 0, transactional: true, ..Default::default() };
+    let transactional = Seal {
+        producer_id: 1,
+        producer_epoch: 0,
+        base_sequence: 0,
+        transactional: true,
+        ..Default::default()
+    };
     let cases: [(&str, Bytes, ErrorCode); 8] = [
         ("crc", bad_crc.into(), ErrorCode::CORRUPT_MESSAGE),
         ("cut off", good.slice(..good.len() - 1), ErrorCode::CORRUPT_MESSAGE),
@@ -192,8 +196,7 @@ async fn replication_29_sequences_are_checked_per_producer() {
 
 #[tokio::test]
 async fn log_append_time_is_the_brokers() {
-    let (_dir, _broker, mut client) =
-        broker_with_topic(&[("message.timestamp.type", "LogAppendTime")]).await;
+    let (_dir, _broker, mut client) = broker_with_topic(&[("message.timestamp.type", "LogAppendTime")]).await;
     let mut builder = BatchBuilder::new(Vec::new());
     builder.append(1_000, None, Some(b"a"), &[]);
     let before = now_ms();
@@ -217,11 +220,11 @@ async fn fetch_limits_bound_the_answer_but_for_its_first_batch() {
     let fetch = async |client: &mut Client, max_bytes: i32, partition_max_bytes: i32| {
         let mut request = fetch_request("t", 0, 0, 0);
         request.max_bytes = max_bytes;
-        let partition =
-            |partition| FetchPartition { partition, partition_max_bytes, ..Default::default() };
+        let partition = |partition| FetchPartition { partition, partition_max_bytes, ..Default::default() };
         request.topics[0].partitions = vec![partition(0), partition(1)];
         let response = client.call(11, &request).await;
-        let counts = response.responses[0].partitions.iter().map(|p| values(p.records.clone().unwrap()).len());
+        let counts =
+            response.responses[0].partitions.iter().map(|p| values(p.records.clone().unwrap()).len());
         counts.collect::<Vec<_>>()
     };
     assert_eq!(fetch(&mut client, i32::MAX, i32::MAX).await, [3, 3]);
@@ -287,9 +290,8 @@ async fn a_fetch_waits_for_records_and_is_woken_by_them() {
     client.send(12, &request).await;
     producer.produce("t", 1, batch(&["b"])).await;
     producer.produce("t", 1, batch(&["c"])).await;
-    let (_, response) = client
-        .receive::<milena_protocol::messages::FetchResponse>(milena_protocol::ApiKey::Fetch, 12)
-        .await;
+    let (_, response) =
+        client.receive::<milena_protocol::messages::FetchResponse>(milena_protocol::ApiKey::Fetch, 12).await;
     assert_eq!(values(response.responses[0].partitions[0].records.clone().unwrap()).len(), 2);
 }
 

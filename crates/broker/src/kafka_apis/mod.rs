@@ -13,6 +13,8 @@ mod find_coordinator;
 mod init_producer_id;
 mod list_offsets;
 mod metadata;
+#[cfg(test)]
+mod metadata_tests;
 mod produce;
 
 use std::sync::Arc;

@@ -5,8 +5,6 @@
 //! answer is made of one state of the cluster.
 
 mod snapshot;
-#[cfg(test)]
-mod tests;
 mod update;
 
 use std::sync::Arc;

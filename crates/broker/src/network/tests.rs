@@ -1,1 +1,201 @@
+//! The socket server with a handler that only echoes, in paused time where time matters.
 
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
+
+use bytes::Bytes;
+use milena_protocol::messages::{ApiVersionsRequest, ApiVersionsResponse};
+use milena_protocol::{ApiKey, Decoder, decode_request_head, encode_request, encode_response};
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::TcpStream;
+use tokio::sync::Notify;
+use tokio::time::Instant;
+
+use super::{BoxFuture, CloseReason, Peer, Reply, RequestHandler, SocketServer};
+use crate::config::{ListenerConfig, SocketConfig};
+
+/// Answers each request with its correlation id: odd ones at once, even ones when `release` says so. −1 closes.
+struct Echo {
+    release: Arc<Notify>,
+    answer_padding: usize,
+    handled: Arc<AtomicUsize>,
+}
+
+impl RequestHandler for Echo {
+    fn handle(&self, _peer: Arc<Peer>, frame: Bytes) -> BoxFuture<'_, Result<Reply, CloseReason>> {
+        let head = decode_request_head(&mut Decoder::new(frame)).unwrap();
+        let id = head.correlation_id;
+        self.handled.fetch_add(1, Ordering::Relaxed);
+        let api_keys = vec![Default::default(); self.answer_padding];
+        let response = ApiVersionsResponse { api_keys, ..Default::default() };
+        let answer = encode_response(ApiKey::ApiVersions, 0, id, &response).unwrap();
+        let release = self.release.clone();
+        Box::pin(async move {
+            match id {
+                -1 => Err(CloseReason("asked for".to_owned())),
+                id if id % 2 == 1 => Ok(Reply::Now(Some(answer))),
+                _ => Ok(Reply::Later(Box::pin(async move {
+                    release.notified().await;
+                    Ok(Some(answer))
+                }))),
+            }
+        })
+    }
+}
+
+struct Server {
+    sockets: SocketServer,
+    address: std::net::SocketAddr,
+    release: Arc<Notify>,
+    handled: Arc<AtomicUsize>,
+}
+
+async fn serve(config: SocketConfig, answer_padding: usize) -> Server {
+    let listener = SocketServer::bind(&ListenerConfig::loopback(0)).await.unwrap();
+    let address = listener.address;
+    let release = Arc::new(Notify::new());
+    let handled = Arc::new(AtomicUsize::new(0));
+    let handler = Arc::new(Echo { release: release.clone(), answer_padding, handled: handled.clone() });
+    Server { sockets: SocketServer::start(vec![listener], config, handler), address, release, handled }
+}
+
+fn request(id: i32) -> Bytes {
+    encode_request(&ApiVersionsRequest::default(), 0, id, None).unwrap().to_bytes()
+}
+
+/// The correlation id of the next answer, or None at the end of the stream.
+async fn answer(stream: &mut TcpStream) -> Option<i32> {
+    let length = stream.read_i32().await.ok()?;
+    let mut body = vec![0; length as usize];
+    stream.read_exact(&mut body).await.ok()?;
+    Some(i32::from_be_bytes(body[..4].try_into().unwrap()))
+}
+
+async fn is_closed(stream: &mut TcpStream) -> bool {
+    !matches!(stream.read(&mut [0; 1]).await, Ok(1))
+}
+
+#[tokio::test]
+async fn pipelined_requests_are_answered_in_their_order() {
+    let server = serve(SocketConfig::default(), 0).await;
+    let mut stream = TcpStream::connect(server.address).await.unwrap();
+    let pipelined: Vec<u8> = [2, 3, 5, 4, 7].into_iter().flat_map(|id| request(id).to_vec()).collect();
+    stream.write_all(&pipelined).await.unwrap();
+    // 3 and 5 are ready long before 2, and wait for it.
+    server.release.notify_one();
+    assert_eq!(answer(&mut stream).await, Some(2));
+    assert_eq!(answer(&mut stream).await, Some(3));
+    assert_eq!(answer(&mut stream).await, Some(5));
+    server.release.notify_one();
+    assert_eq!(answer(&mut stream).await, Some(4));
+    assert_eq!(answer(&mut stream).await, Some(7));
+}
+
+#[tokio::test]
+async fn requests_that_were_sent_before_the_peer_closed_its_half_are_answered() {
+    let server = serve(SocketConfig::default(), 0).await;
+    let mut stream = TcpStream::connect(server.address).await.unwrap();
+    stream.write_all(&[request(1), request(3)].concat()).await.unwrap();
+    stream.shutdown().await.unwrap();
+    assert_eq!(answer(&mut stream).await, Some(1));
+    assert_eq!(answer(&mut stream).await, Some(3));
+    assert_eq!(answer(&mut stream).await, None);
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_idle_connection_is_closed_but_not_one_that_waits_for_an_answer() {
+    let config = SocketConfig { connections_max_idle: Duration::from_secs(600), ..Default::default() };
+    let server = serve(config, 0).await;
+    let started = Instant::now();
+    let mut idle = TcpStream::connect(server.address).await.unwrap();
+    assert!(is_closed(&mut idle).await);
+    assert!(started.elapsed() >= Duration::from_secs(600));
+
+    let mut waiting = TcpStream::connect(server.address).await.unwrap();
+    waiting.write_all(&request(2)).await.unwrap();
+    let early = tokio::time::timeout(Duration::from_secs(3_000), answer(&mut waiting)).await;
+    assert!(early.is_err(), "still open, and not answered");
+    server.release.notify_one();
+    assert_eq!(answer(&mut waiting).await, Some(2));
+    assert!(is_closed(&mut waiting).await, "now it is idle");
+}
+
+#[tokio::test(start_paused = true)]
+async fn bad_input_34_a_request_that_never_ends_is_given_up() {
+    let server = serve(SocketConfig::default(), 0).await;
+    let mut slow = TcpStream::connect(server.address).await.unwrap();
+    slow.write_all(&request(1)[..7]).await.unwrap();
+    let started = Instant::now();
+    assert!(is_closed(&mut slow).await);
+    assert!(started.elapsed() >= Duration::from_secs(600));
+}
+
+#[tokio::test]
+async fn bad_input_34_connections_are_bounded_in_number() {
+    let server = serve(SocketConfig { max_connections: 2, ..Default::default() }, 0).await;
+    let mut first = TcpStream::connect(server.address).await.unwrap();
+    let mut second = TcpStream::connect(server.address).await.unwrap();
+    for stream in [&mut first, &mut second] {
+        stream.write_all(&request(1)).await.unwrap();
+        assert_eq!(answer(stream).await, Some(1));
+    }
+    let mut third = TcpStream::connect(server.address).await.unwrap();
+    assert!(is_closed(&mut third).await);
+
+    // A place that is given back can be taken again, as soon as the broker has noticed.
+    drop(first);
+    loop {
+        let mut next = TcpStream::connect(server.address).await.unwrap();
+        if next.write_all(&request(1)).await.is_ok() && answer(&mut next).await == Some(1) {
+            break;
+        }
+    }
+}
+
+#[tokio::test]
+async fn bad_input_34_a_client_that_never_reads_is_stopped_and_then_closed() {
+    let config = SocketConfig {
+        write_timeout: Duration::from_millis(200),
+        max_pipelined_bytes: 256 * 1024,
+        ..Default::default()
+    };
+    // Each answer is some 200 KB, so a few of them fill the socket's buffers.
+    let server = serve(config, 32_000).await;
+    let mut stream = TcpStream::connect(server.address).await.unwrap();
+    // The broker stops reading when its own bound is reached, and closes when nothing is taken for so long.
+    let requests: Vec<u8> = (0..1_000).flat_map(|_| request(1).to_vec()).collect();
+    let cut_off = async { while stream.write_all(&requests).await.is_ok() {} };
+    tokio::time::timeout(Duration::from_secs(20), cut_off).await.unwrap();
+    let handled = server.handled.load(Ordering::Relaxed);
+    assert!((1..200).contains(&handled), "{handled} answers of 200 KB for a client that does not read");
+}
+
+#[tokio::test]
+async fn what_the_handler_cannot_bear_closes_the_connection() {
+    let server = serve(SocketConfig::default(), 0).await;
+    let mut stream = TcpStream::connect(server.address).await.unwrap();
+    stream.write_all(&request(-1)).await.unwrap();
+    assert!(is_closed(&mut stream).await);
+}
+
+#[tokio::test]
+async fn a_shutdown_answers_what_was_read_and_a_drop_does_not() {
+    let server = serve(SocketConfig::default(), 0).await;
+    let mut stream = TcpStream::connect(server.address).await.unwrap();
+    stream.write_all(&[request(1), request(2)].concat()).await.unwrap();
+    assert_eq!(answer(&mut stream).await, Some(1));
+    let stopping = tokio::spawn(server.sockets.shutdown(Duration::from_secs(20)));
+    server.release.notify_one();
+    assert_eq!(answer(&mut stream).await, Some(2));
+    assert!(is_closed(&mut stream).await);
+    stopping.await.unwrap();
+    assert!(TcpStream::connect(server.address).await.is_err());
+
+    let server = serve(SocketConfig::default(), 0).await;
+    let mut stream = TcpStream::connect(server.address).await.unwrap();
+    stream.write_all(&[request(1), request(2)].concat()).await.unwrap();
+    assert_eq!(answer(&mut stream).await, Some(1));
+    drop(server);
+    assert!(is_closed(&mut stream).await);
+}

@@ -71,7 +71,10 @@ impl Client {
             if let Some(frame) = frames.next_frame(&mut self.received).unwrap() {
                 return Some(frame);
             }
-            match tokio::time::timeout(SOON, self.stream.read_buf(&mut self.received)).await.expect("no answer") {
+            match tokio::time::timeout(SOON, self.stream.read_buf(&mut self.received))
+                .await
+                .expect("no answer")
+            {
                 Ok(0) | Err(_) => return None,
                 Ok(_) => {}
             }
@@ -117,15 +120,17 @@ impl Client {
     }
 
     pub async fn metadata(&mut self, topics: &[&str]) -> MetadataResponse {
-        let topic = |name: &&str| MetadataRequestTopic { name: Some((*name).to_owned()), ..Default::default() };
+        let topic =
+            |name: &&str| MetadataRequestTopic { name: Some((*name).to_owned()), ..Default::default() };
         let request =
             MetadataRequest { topics: Some(topics.iter().map(topic).collect()), ..Default::default() };
         self.call(12, &request).await
     }
 
     pub async fn produce(&mut self, topic: &str, partition: i32, records: Bytes) -> PartitionProduceResponse {
-        self.call(9, &produce_request(topic, partition, records, -1)).await.responses[0].partition_responses[0]
-            .clone()
+        self.call(9, &produce_request(topic, partition, records, -1)).await.responses[0].partition_responses
+            [0]
+        .clone()
     }
 
     pub async fn fetch(&mut self, topic: &str, partition: i32, offset: i64) -> PartitionData {
@@ -145,9 +150,13 @@ impl Client {
         }
     }
 
-    pub async fn list_offset(&mut self, topic: &str, partition: i32, timestamp: i64) -> (ErrorCode, i64, i64) {
-        let partition =
-            ListOffsetsPartition { partition_index: partition, timestamp, ..Default::default() };
+    pub async fn list_offset(
+        &mut self,
+        topic: &str,
+        partition: i32,
+        timestamp: i64,
+    ) -> (ErrorCode, i64, i64) {
+        let partition = ListOffsetsPartition { partition_index: partition, timestamp, ..Default::default() };
         let request = ListOffsetsRequest {
             replica_id: -1,
             topics: vec![ListOffsetsTopic { name: topic.to_owned(), partitions: vec![partition] }],
