@@ -162,13 +162,12 @@ impl ReplicaManager {
             self.topics.store(Arc::new(next));
         }
         for (number, hosted) in stopped {
+            if let HostedPartition::Online(partition) = hosted {
+                partition.stop();
+            }
             let topic_partition = TopicPartition::new(&*request.topic, number);
             if let Err(error) = self.logs.delete(&topic_partition) {
                 tracing::error!(%topic_partition, %error, "the log cannot be deleted");
-            }
-            // Whoever waits for records here looks again, and finds nothing.
-            if let HostedPartition::Online(partition) = hosted {
-                partition.wake_waiters();
             }
         }
     }

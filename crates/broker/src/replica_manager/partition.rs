@@ -1,7 +1,7 @@
 //! [`Partition`]: one replica, its role and its log.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use arc_swap::ArcSwap;
 use bytes::Bytes;
@@ -38,6 +38,8 @@ pub(crate) struct Partition {
     roles: ArcSwap<PartitionState>,
     /// Bytes ever appended by this process; only differences mean something.
     appended_bytes: AtomicU64,
+    /// Whether this broker has given the partition up. Requests may still hold it.
+    stopped: AtomicBool,
     waiting: Arc<WaitList>,
 }
 
@@ -48,8 +50,15 @@ impl Partition {
             log,
             roles: ArcSwap::from_pointee(state.clone()),
             appended_bytes: AtomicU64::new(0),
+            stopped: AtomicBool::new(false),
             waiting: Arc::default(),
         }
+    }
+
+    /// From here on every request is refused, those that wait too.
+    pub(super) fn stop(&self) {
+        self.stopped.store(true, Ordering::SeqCst);
+        self.wake_waiters();
     }
 
     pub(super) fn update_roles(&self, state: &PartitionState) {
@@ -78,6 +87,9 @@ impl Partition {
     /// Says that this broker must lead the partition, in the epoch that the client believes in if it believes in one
     /// (`Partition.checkCurrentLeaderEpoch`).
     pub(crate) fn check_leader(&self, current_leader_epoch: i32) -> Result<(), ErrorCode> {
+        if self.stopped.load(Ordering::SeqCst) {
+            return Err(ErrorCode::UNKNOWN_TOPIC_OR_PARTITION);
+        }
         let roles = self.roles.load();
         if current_leader_epoch >= 0 && current_leader_epoch < roles.leader_epoch {
             return Err(ErrorCode::FENCED_LEADER_EPOCH);

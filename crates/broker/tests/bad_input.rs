@@ -1,0 +1,151 @@
+//! What a broker does with clients that do not speak Kafka's protocol, or only nearly.
+
+mod support;
+
+use std::sync::{Arc, Mutex};
+
+use milena_broker::{Broker, BrokerConfig, SocketConfig};
+use milena_protocol::messages::{ApiVersionsRequest, MetadataRequest};
+use milena_protocol::{ErrorCode, encode_request};
+use support::{Client, start};
+
+async fn broker() -> (tempfile::TempDir, Broker) {
+    let dir = tempfile::tempdir().unwrap();
+    let broker = start(dir.path()).await;
+    (dir, broker)
+}
+
+/// Says that `bytes` close their own connection and no other.
+async fn closes(broker: &Broker, what: &str, bytes: &[u8]) {
+    let mut bystander = Client::to(broker).await;
+    bystander.call(0, &ApiVersionsRequest::default()).await;
+    let mut client = Client::to(broker).await;
+    client.send_raw(bytes).await;
+    assert_eq!(client.receive_frame().await, None, "{what}");
+    bystander.call(0, &ApiVersionsRequest::default()).await;
+}
+
+fn framed(body: &[u8]) -> Vec<u8> {
+    [&(body.len() as i32).to_be_bytes()[..], body].concat()
+}
+
+#[tokio::test]
+async fn bad_input_33_frames_that_are_none_close_the_connection() {
+    let (_dir, broker) = broker().await;
+    closes(&broker, "a negative length", &(-1i32).to_be_bytes()).await;
+    closes(&broker, "a length above the limit", &(100 * 1024 * 1024 + 1i32).to_be_bytes()).await;
+    closes(&broker, "the longest length", &i32::MAX.to_be_bytes()).await;
+    closes(&broker, "HTTP", b"GET / HTTP/1.1\r\nHost: localhost\r\n\r\n").await;
+    closes(&broker, "TLS", &[0x16, 3, 1, 2, 0, 1, 0, 1, 0xfc, 3, 3]).await;
+    closes(&broker, "an empty frame", &framed(&[])).await;
+    closes(&broker, "garbage in a frame", &framed(&[0xff; 64])).await;
+    closes(&broker, "half a header", &framed(&[0, 3, 0])).await;
+}
+
+#[tokio::test]
+async fn bad_input_33_apis_and_versions_that_are_not_served_close_the_connection() {
+    let (_dir, broker) = broker().await;
+    let head = |key: i16, version: i16| {
+        framed(&[&key.to_be_bytes()[..], &version.to_be_bytes(), &[0, 0, 0, 1, 0xff, 0xff]].concat())
+    };
+    closes(&broker, "an API that Kafka does not have", &head(9_999, 0)).await;
+    closes(&broker, "an API below zero", &head(-5, 0)).await;
+    closes(&broker, "a control request", &head(6, 0)).await;
+    closes(&broker, "a version too high", &head(3, 99)).await;
+    closes(&broker, "a version below zero", &head(3, -1)).await;
+    // Announced for librdkafka's sake, but gone since Kafka 4.
+    closes(&broker, "an old produce", &head(0, 2)).await;
+}
+
+#[tokio::test]
+async fn bad_input_33_counts_above_what_has_arrived_close_the_connection() {
+    let (_dir, broker) = broker().await;
+    let request = MetadataRequest { topics: Some(Vec::new()), ..Default::default() };
+    for count in [i32::MAX, 1_000_000, -2] {
+        let mut bytes = encode_request(&request, 1, 7, Some("c")).unwrap().to_bytes().to_vec();
+        let at = bytes.len() - 4;
+        bytes[at..].copy_from_slice(&count.to_be_bytes());
+        closes(&broker, &format!("{count} topics"), &bytes).await;
+    }
+}
+
+#[tokio::test]
+async fn bad_input_33_what_follows_a_good_request_is_judged_on_its_own() {
+    let (_dir, broker) = broker().await;
+    let mut client = Client::to(&broker).await;
+    client.send(0, &ApiVersionsRequest::default()).await;
+    client.send_raw(&(-7i32).to_be_bytes()).await;
+    // Whether the answer still comes depends on who is faster; that the connection ends does not.
+    if client.receive_frame().await.is_some() {
+        client.expect_closed().await;
+    }
+}
+
+#[tokio::test]
+async fn bad_input_33_the_limit_of_a_frame_can_be_set_and_is_exact() {
+    let dir = tempfile::tempdir().unwrap();
+    let request = MetadataRequest { topics: Some(Vec::new()), ..Default::default() };
+    let frame = encode_request(&request, 12, 0, Some("test")).unwrap().to_bytes();
+    let socket = SocketConfig { request_max_bytes: frame.len() - 4, ..Default::default() };
+    let broker = Broker::start(BrokerConfig { socket, ..BrokerConfig::new(dir.path()) }).await.unwrap();
+    assert_eq!(Client::to(&broker).await.call(12, &request).await.error_code, ErrorCode::NONE);
+    let longer = encode_request(&request, 12, 0, Some("test1")).unwrap().to_bytes();
+    closes(&broker, "one byte more", &longer).await;
+}
+
+#[test]
+fn bad_input_33_one_line_in_the_log_names_the_peer() {
+    let written = Arc::new(Mutex::new(Vec::new()));
+    let subscriber = Lines(written.clone());
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+    // One thread runs everything, so a subscriber for this thread hears everything, and nothing of other tests.
+    let address = tracing::subscriber::with_default(subscriber, || {
+        runtime.block_on(async {
+            let (_dir, broker) = broker().await;
+            let mut client = Client::to(&broker).await;
+            let address = client.stream.local_addr().unwrap();
+            client.send_raw(&(-3i32).to_be_bytes()).await;
+            client.expect_closed().await;
+            address.to_string()
+        })
+    });
+    let written = written.lock().unwrap();
+    let about: Vec<_> = written.iter().filter(|line: &&String| line.contains(&address)).collect();
+    assert_eq!(about.len(), 1, "{written:?}");
+    assert!(about[0].contains("-3"), "the reason is named: {about:?}");
+}
+
+/// Collects what is logged as a warning or worse.
+struct Lines(Arc<Mutex<Vec<String>>>);
+
+impl tracing::Subscriber for Lines {
+    fn enabled(&self, metadata: &tracing::Metadata<'_>) -> bool {
+        *metadata.level() <= tracing::Level::WARN
+    }
+
+    fn new_span(&self, _: &tracing::span::Attributes<'_>) -> tracing::span::Id {
+        tracing::span::Id::from_u64(1)
+    }
+
+    fn record(&self, _: &tracing::span::Id, _: &tracing::span::Record<'_>) {}
+
+    fn record_follows_from(&self, _: &tracing::span::Id, _: &tracing::span::Id) {}
+
+    fn event(&self, event: &tracing::Event<'_>) {
+        let mut line = Line(String::new());
+        event.record(&mut line);
+        self.0.lock().unwrap().push(line.0);
+    }
+
+    fn enter(&self, _: &tracing::span::Id) {}
+
+    fn exit(&self, _: &tracing::span::Id) {}
+}
+
+struct Line(String);
+
+impl tracing::field::Visit for Line {
+    fn record_debug(&mut self, field: &tracing::field::Field, value: &dyn std::fmt::Debug) {
+        self.0.push_str(&format!("{}={value:?} ", field.name()));
+    }
+}
