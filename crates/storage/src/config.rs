@@ -30,7 +30,8 @@ pub enum FsyncPolicy {
     EveryBatch,
     /// The caller syncs by calling [`flush_due`](crate::Log::flush_due) at least this often.
     Interval(Duration),
-    /// The operating system decides; segments are still synced when the log is flushed or closed.
+    /// The operating system decides; full segments are still synced with each
+    /// [`checkpoint`](crate::LogManager::checkpoint), and everything when the log is closed.
     #[default]
     Os,
 }

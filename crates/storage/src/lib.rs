@@ -11,6 +11,26 @@
 //! Everything is synchronous, reads no clock (`now_ms` is an argument) and has no global state. What an acknowledged
 //! record survives is said at [`FsyncPolicy`].
 //!
+//! ```
+//! use std::path::Path;
+//! use milena_protocol::records::{BatchBuilder, Seal};
+//! use milena_storage::fs::MemoryFileSystem;
+//! use milena_storage::{AppendOrigin, Log, LogOptions, TopicPartition};
+//!
+//! let now_ms = 1_700_000_000_000;
+//! let orders = TopicPartition::new("orders", 0);
+//! let mut log = Log::open(MemoryFileSystem::shared(), Path::new("data"), orders, LogOptions::default(), now_ms)?;
+//! let mut batch = BatchBuilder::new(Vec::new());
+//! batch.append(now_ms, None, Some(b"one record"), &[]);
+//! let records = batch.seal(Seal::default()).into();
+//! let info = log.append_as_leader(records, 0, AppendOrigin::Client, now_ms)?;
+//! assert_eq!((info.first_offset, info.last_offset), (0, 0));
+//!
+//! let fetched = log.reader().read(0, 1024 * 1024, log.log_end_offset(), true)?;
+//! assert_eq!(fetched.next_offset, 1);
+//! # Ok::<(), milena_storage::StorageError>(())
+//! ```
+//!
 //! Not here: compaction. It would write a sealed segment's surviving batches to `.cleaned` files and swap them in with
 //! the segment list, which is replaced whole; readers and recovery already cope with the holes in the offsets.
 

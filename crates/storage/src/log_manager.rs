@@ -222,12 +222,23 @@ impl LogManager {
         failed.map(|()| next)
     }
 
-    /// Writes the recovery points and log start offsets of all logs. Worth doing every minute, as Kafka does: it bounds
-    /// what a recovery has to read.
+    /// Syncs segments that are full and writes the recovery points and log start offsets of all logs. Worth doing every
+    /// minute, as Kafka does: it bounds what a recovery has to read. Appends go on meanwhile.
     ///
     /// # Errors
-    /// Storage errors.
+    /// The first failure. A log whose sync fails is poisoned; the others' recovery points are still written.
     pub fn checkpoint(&self) -> Result<()> {
+        let mut failed = Ok(());
+        for handle in self.logs() {
+            // A closed or poisoned log keeps the recovery point that it has.
+            let Ok(Some(pending)) = handle.log().lock().begin_flush_sealed() else { continue };
+            let result = pending.sync();
+            failed = failed.and(handle.log().lock().complete_flush(&pending, result));
+        }
+        failed.and(self.write_checkpoints())
+    }
+
+    fn write_checkpoints(&self) -> Result<()> {
         let (mut recovery_points, mut start_offsets) = (BTreeMap::new(), BTreeMap::new());
         for handle in self.logs() {
             let log = handle.log().lock();
@@ -268,7 +279,7 @@ impl LogManager {
             failed = failed.and(closed);
         }
         failed?;
-        self.checkpoint()?;
+        self.write_checkpoints()?;
         let marker = self.dir.join(CLEAN_SHUTDOWN_FILE);
         write_file_atomically(&*self.fs, &marker, b"{\"version\":0,\"brokerEpoch\":-1}").at(&marker)
     }

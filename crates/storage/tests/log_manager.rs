@@ -225,3 +225,41 @@ fn the_same_on_a_real_disk() {
         assert_eq!(read_all(&handle.log().lock(), 300), expected);
     }
 }
+
+#[test]
+fn a_checkpoint_syncs_full_segments_so_that_a_recovery_reads_only_the_last() {
+    let fs = MemoryFileSystem::shared();
+    let faulty = FaultyFileSystem::new(fs);
+    let fs: SharedFileSystem = Arc::new(faulty.clone());
+    let os = LogManagerOptions { fsync: FsyncPolicy::Os, ..manager_options(1) };
+    let open_manager =
+        || LogManager::open(fs.clone(), Path::new("data"), os.clone(), |_| small_segments(500), NOW).unwrap();
+    let first = open_manager();
+    let topic_partition = TopicPartition::new("orders", 0);
+    let handle = first.get_or_create(&topic_partition, None, small_segments(500), NOW).unwrap();
+    for n in 0..30 {
+        append(&mut handle.log().lock(), &Batch::numbered(&format!("batch-{n}"), 3)).unwrap();
+    }
+    assert_eq!(handle.log().lock().recovery_point(), 0);
+    first.checkpoint().unwrap();
+    let active = *handle.log().lock().segment_base_offsets().last().unwrap();
+    assert_eq!(handle.log().lock().recovery_point(), active);
+    assert_eq!(text(&fs, "data/recovery-point-offset-checkpoint"), format!("0\n1\norders 0 {active}\n"));
+    drop((first, handle));
+
+    faulty.restart(CrashPlan::DropUnsynced).unwrap();
+    let second = open_manager();
+    let handle = second.get(&topic_partition).unwrap();
+    assert_eq!(
+        read_all(&handle.log().lock(), 500).len() as i64,
+        active,
+        "what was full survives a power cut"
+    );
+    // A failing disk is reported, and poisons the log.
+    for n in 0..30 {
+        append(&mut handle.log().lock(), &Batch::numbered(&format!("more-{n}"), 3)).unwrap();
+    }
+    faulty.fail_syncs(true);
+    assert_eq!(second.checkpoint().unwrap_err().kind(), ErrorKind::Storage);
+    assert!(handle.log().lock().poisoned().is_some());
+}

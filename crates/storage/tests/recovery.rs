@@ -9,7 +9,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use common::*;
-use milena_protocol::records::{Compression, RecordBatches};
+use milena_protocol::records::{Compression, RecordBatches, Seal};
 use milena_storage::fs::{
     CrashPlan, FaultyFileSystem, MemoryFileSystem, OpenMode, SharedFileSystem, read_file,
 };
@@ -238,6 +238,31 @@ fn garbage_in_any_file_neither_panics_nor_stops_the_log() {
                 fill(&mut log, 1);
                 assert_eq!(read_all(&log, 1000).len(), before + 3, "{path:?} {number}");
             }
+        }
+    }
+}
+
+#[test]
+fn segments_at_the_last_offset_there_is_do_not_panic() {
+    let sealed = |base_offset| {
+        let bytes = Batch::of(&["a"]).sealed(Seal { base_offset, ..Seal::default() });
+        bytes.to_vec()
+    };
+    for content in [sealed(i64::MAX), sealed(i64::MAX - 1), vec![0xff; 100], Vec::new()] {
+        for clean_shutdown in [false, true] {
+            let fs = disk();
+            fill(&mut open(&fs, options(LogConfig::default())), 1);
+            for suffix in ["log", "index", "timeindex"] {
+                let file = fs.open(&log_file(i64::MAX, suffix), OpenMode::CreateEmpty).unwrap();
+                file.write_all_at(&mut [std::io::IoSlice::new(&content)], 0).unwrap();
+            }
+            let mut log = open(&fs, LogOptions { clean_shutdown, ..options(LogConfig::default()) });
+            assert!(log.log_end_offset() >= log.log_start_offset());
+            log.reader().read(0, 1000, i64::MAX, true).unwrap();
+            log.reader().offset_for_timestamp(0).unwrap();
+            log.reader().offset_for_timestamp(i64::MAX).unwrap();
+            log.append_as_follower(sealed(i64::MAX).into(), NOW).unwrap_err();
+            log.delete_old_segments(i64::MAX, i64::MAX).unwrap();
         }
     }
 }

@@ -102,7 +102,7 @@ impl Log {
         let mut end = self.log_end_offset();
         for header in &headers {
             let offset = header.base_offset;
-            if offset < end || header.last_offset() < offset {
+            if offset < end || header.next_offset() <= offset {
                 return Err(StorageError::UnexpectedAppendOffset { offset, end });
             }
             end = header.next_offset();

@@ -60,6 +60,15 @@ impl Log {
         Ok((offset > self.recovery_point).then(|| self.pending_flush(offset)))
     }
 
+    /// As [`begin_flush`](Self::begin_flush), of the segments that are not appended to any more. Kafka syncs each once it
+    /// is rolled, so that a recovery reads little more than the active one.
+    ///
+    /// # Errors
+    /// [`StorageError::Poisoned`].
+    pub fn begin_flush_sealed(&self) -> Result<Option<PendingFlush>> {
+        self.begin_flush(self.active.base_offset())
+    }
+
     /// The second half of [`flush`](Self::flush): moves the recovery point, or poisons the log if `result` is an error.
     ///
     /// # Errors

@@ -123,9 +123,9 @@ impl LogSegment {
         (size > 0 && full) || !self.can_hold(last.last_offset())
     }
 
-    /// Whether the indexes can name this offset.
-    pub(crate) fn can_hold(&self, offset: i64) -> bool {
-        self.relative(offset).is_some()
+    /// Whether a batch may end with this offset: the indexes can name it, and there is one after it.
+    pub(crate) fn can_hold(&self, last_offset: i64) -> bool {
+        self.relative(last_offset).is_some() && last_offset < i64::MAX
     }
 
     /// Writes `parts` and then the index entries of `headers`, the batches that the parts hold. Readers see the batches
@@ -250,8 +250,9 @@ impl LogSegment {
         start_offset: i64,
     ) -> Result<Option<(BatchScanner<'_>, ScannedBatch)>> {
         let indexed = self.time_index.lookup(timestamp)?;
-        let indexed =
-            indexed.map_or(self.base_offset, |entry| self.base_offset + i64::from(entry.relative_offset));
+        let indexed = indexed.map_or(self.base_offset, |entry| {
+            self.base_offset.saturating_add(i64::from(entry.relative_offset))
+        });
         let position = self.lookup(indexed.max(start_offset))?;
         let mut scanner = BatchScanner::new(&*self.file, &self.path, position, self.size());
         while let Some(batch) = scanner.next()? {

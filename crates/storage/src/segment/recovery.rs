@@ -35,7 +35,8 @@ impl LogSegment {
         let mut progress = Progress::new(self.base_offset, created_ms);
         if let Some(last) = self.time_index.last()? {
             progress.max_timestamp = last.timestamp;
-            progress.offset_of_max_timestamp = self.base_offset + i64::from(last.relative_offset);
+            progress.offset_of_max_timestamp =
+                self.base_offset.saturating_add(i64::from(last.relative_offset));
         }
         let size = self.size();
         let mut first = BatchScanner::new(&*self.file, &self.path, 0, size).with_window(0);
