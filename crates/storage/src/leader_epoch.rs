@@ -77,7 +77,12 @@ impl LeaderEpochFileCache {
 
     /// Notes that `epoch` starts at `start_offset`, and writes it down if that is news.
     pub(crate) fn assign(&mut self, epoch: i32, start_offset: i64) -> Result<()> {
-        if self.note(epoch, start_offset) { self.write() } else { Ok(()) }
+        let before = self.entries.clone();
+        if !self.note(epoch, start_offset) {
+            return Ok(());
+        }
+        // What is not written down is not noted, so that the next append tries again.
+        self.write().inspect_err(|_| self.entries = before)
     }
 
     /// As [`assign`](Self::assign), without writing. Answers whether something changed.

@@ -133,6 +133,18 @@ fn a_full_disk_refuses_the_batch_and_nothing_else() {
 }
 
 #[test]
+fn an_epoch_that_could_not_be_written_down_is_written_with_the_next_append() {
+    let (faulty, fs) = faulty();
+    let mut log = open(&fs, every_batch(LogConfig::default()));
+    faulty.set_free_space(Some(3));
+    append(&mut log, &Batch::of(&["a"])).unwrap_err();
+    faulty.set_free_space(None);
+    append(&mut log, &Batch::of(&["a"])).unwrap();
+    let text = read_file(&*fs, Path::new("data/orders-0/leader-epoch-checkpoint"), 100).unwrap();
+    assert_eq!(&text[..], b"0\n1\n0 0\n");
+}
+
+#[test]
 fn interval_policy_syncs_when_it_is_due_and_keeps_what_it_synced() {
     let (faulty, fs) = faulty();
     let policy = FsyncPolicy::Interval(Duration::from_millis(500));
