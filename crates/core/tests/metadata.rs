@@ -326,6 +326,12 @@ fn metadata_09_a_leader_that_is_not_in_the_broker_list_is_no_leader() {
     }
     assert_eq!(pure.metadata.cluster().topic("t").expect("known").available, [1]);
     assert_eq!(pure.metadata.cluster().partitions_by_node(2).count(), 0);
+    // The brokers stay the same, but an answer names a leader that never was one of them.
+    pure.cluster.move_leader("t", 1, 7);
+    pure.metadata.add_topic(&"t".into(), pure.now);
+    pure.refresh();
+    assert_eq!(pure.leader("t", 1), (None, Some(1)));
+    assert!(pure.metadata.next_update_at() < pure.now + secs(2), "asked again");
 }
 
 #[test]
@@ -372,6 +378,25 @@ fn metadata_10_idle_topics_expire_and_new_ones_do_not() {
     let cluster = pure.metadata.cluster();
     assert!(cluster.topic("idle").is_none() && cluster.topic("used").is_some());
     assert!(cluster.topics().map(|topic| &*topic.name).eq(["used"]));
+}
+
+#[test]
+fn metadata_10_a_topic_that_expired_and_is_used_again_stays() {
+    let mut pure = Pure::with_topic(1, "t", &[1]);
+    // It expires with the periodic request, and is wanted again before that is answered.
+    let due = pure.metadata.next_update_at();
+    let full = pure.metadata.next_request(due).expect("due");
+    assert_eq!(full.topics.as_deref(), Some(&[][..]));
+    pure.metadata.add_topic(&"t".into(), due);
+    let partial = pure.metadata.next_request(due).expect("a fresh topic");
+    for planned in [&partial, &full] {
+        let answer = pure.cluster.metadata(&planned.request);
+        pure.metadata.handle_response(planned, &answer, METADATA_VERSION, due);
+    }
+    let topic = Arc::clone(pure.metadata.cluster().topic("t").expect("wanted"));
+    topic.touch(due + secs(299));
+    let planned = pure.metadata.next_request(due + secs(300)).expect("due");
+    assert_eq!(planned.topics.as_deref(), Some(&["t".into()][..]), "its use counts");
 }
 
 #[test]

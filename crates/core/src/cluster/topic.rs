@@ -43,6 +43,11 @@ impl TopicInfo {
         self
     }
 
+    /// True when its uses are noted in `last_used`: a topic that expired and is wanted again has another clock.
+    pub(crate) fn is_used_at(&self, last_used: &Arc<AtomicU64>) -> bool {
+        Arc::ptr_eq(&self.last_used, last_used)
+    }
+
     /// Recomputes [`available`](Self::available) after a leader changed.
     pub(crate) fn index_available(&mut self) {
         self.available.clear();

@@ -216,14 +216,17 @@ impl Merge<'_> {
         merged: &mut Merged,
     ) {
         let mut topic = TopicInfo::new(name, id, is_internal, partitions);
-        if let Some(same) = cached.filter(|old| old.says_the_same(&topic)) {
+        let clock = self.wanted.and_then(|wanted| wanted.entry(&topic.name)).map(|(_, clock)| clock);
+        let same =
+            cached.filter(|old| old.says_the_same(&topic) && clock.is_none_or(|clock| old.is_used_at(clock)));
+        if let Some(same) = same {
             // Marks of errors must go all the same.
             merged.cluster.insert_topic(Arc::clone(same));
             return;
         }
         merged.progress |= cached.is_none_or(|old| !old.led_the_same(&topic));
-        if let Some((_, last_used)) = self.wanted.and_then(|wanted| wanted.entry(&topic.name)) {
-            topic = topic.used_at(Arc::clone(last_used));
+        if let Some(clock) = clock {
+            topic = topic.used_at(Arc::clone(clock));
         }
         merged.cluster.insert_topic(Arc::new(topic));
     }
