@@ -6,7 +6,7 @@ use std::{
 };
 
 use bytes::Bytes;
-use milena_core::{network::ConnectionId, time::Instant};
+use milena_core::time::Instant;
 use milena_protocol::{
     ApiKey, ErrorCode, Uuid,
     messages::{
@@ -18,6 +18,9 @@ use milena_protocol::{
 };
 
 use crate::support::{FakeCluster, PeerRequest, Reply};
+
+/// Longer than any test.
+const NEVER: Duration = Duration::from_secs(1_000_000);
 
 /// What goes wrong with one produce request.
 #[derive(Clone, Debug)]
@@ -124,8 +127,6 @@ pub struct Logs {
     pub throttle: Duration,
     next_producer: i64,
     requests: usize,
-    /// Answers on one connection keep their order.
-    busy_until: BTreeMap<ConnectionId, Instant>,
 }
 
 impl Logs {
@@ -144,7 +145,6 @@ impl Logs {
             throttle: Duration::ZERO,
             next_producer: 1000,
             requests: 0,
-            busy_until: BTreeMap::new(),
         }
     }
 
@@ -234,16 +234,13 @@ impl Logs {
         match fault {
             _ if body.acks == 0 => Reply::Nothing,
             Fault::Lose | Fault::WriteAndLose => Reply::Disconnect,
-            Fault::Swallow | Fault::WriteAndSwallow => Reply::Nothing,
-            _ => self.in_order(request, delay, request.answer(&response)),
+            // The answers behind it do not come either: the connection is dead, and nobody says so.
+            Fault::Swallow | Fault::WriteAndSwallow => {
+                Reply::After(NEVER, Box::new(request.answer(&response)))
+            }
+            _ if delay.is_zero() => request.answer(&response),
+            _ => Reply::After(delay, Box::new(request.answer(&response))),
         }
-    }
-
-    fn in_order(&mut self, request: &PeerRequest, delay: Duration, reply: Reply) -> Reply {
-        let busy_until = self.busy_until.entry(request.connection).or_insert(request.at);
-        *busy_until = (*busy_until).max(request.at + delay);
-        let delay = *busy_until - request.at;
-        if delay.is_zero() { reply } else { Reply::After(delay, Box::new(reply)) }
     }
 
     fn partition(

@@ -49,12 +49,22 @@ pub struct Harness<E> {
     events: BTreeMap<(Instant, u64), Event>,
     scheduled: u64,
     turns_at_this_moment: u32,
+    /// When the last answer on a connection comes: brokers answer in order, so a slow request delays those behind it.
+    answered_at: BTreeMap<ConnectionId, Instant>,
 }
 
 impl<E: Engine> Harness<E> {
     /// The engine has not been polled yet: the first call of [`poll`](Self::poll) or of what runs does it.
     pub fn new(engine: E, peer: Peer) -> Self {
-        Self { engine, peer, now: START, events: BTreeMap::new(), scheduled: 0, turns_at_this_moment: 0 }
+        Self {
+            engine,
+            peer,
+            now: START,
+            events: BTreeMap::new(),
+            scheduled: 0,
+            turns_at_this_moment: 0,
+            answered_at: BTreeMap::new(),
+        }
     }
 
     /// What a driver does when callers signal: one turn at the present moment.
@@ -117,6 +127,13 @@ impl<E: Engine> Harness<E> {
         self.events.insert((self.now + delay, self.scheduled), event);
     }
 
+    /// The delay of an answer, or more: not before the one before it.
+    fn in_order(&mut self, connection: ConnectionId, delay: Duration) -> Duration {
+        let last = self.answered_at.entry(connection).or_insert(self.now);
+        *last = (*last).max(self.now + delay);
+        *last - self.now
+    }
+
     fn go_to(&mut self, at: Instant) {
         if at > self.now {
             self.now = at;
@@ -155,7 +172,8 @@ impl<E: Engine> Harness<E> {
                             Event::Disconnected { connection, reason: "connection reset by peer".to_owned() }
                         }
                     };
-                    self.schedule(latency + delay, event);
+                    let delay = self.in_order(connection, latency + delay);
+                    self.schedule(delay, event);
                 }
             }
             Command::Close { connection } => self.peer.close(connection, self.now),
