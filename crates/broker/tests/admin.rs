@@ -1,5 +1,7 @@
 //! ApiVersions, Metadata and the administrative APIs over real sockets.
 
+#![allow(clippy::unwrap_used)]
+
 mod support;
 
 use std::net::{Ipv4Addr, SocketAddr};

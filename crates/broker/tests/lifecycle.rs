@@ -1,5 +1,7 @@
 //! Starting, stopping, killing and joining brokers, and what is still there afterwards.
 
+#![allow(clippy::unwrap_used)]
+
 mod support;
 
 use std::sync::Arc;

@@ -1,5 +1,7 @@
 //! Produce, Fetch and ListOffsets over real sockets.
 
+#![allow(clippy::unwrap_used)]
+
 mod support;
 
 use std::time::Duration;

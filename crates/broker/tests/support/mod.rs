@@ -1,5 +1,5 @@
 //! A small client that says exactly what a test wants said, and the broker that it says it to.
-#![allow(dead_code, unreachable_pub, missing_docs)]
+#![allow(dead_code, unreachable_pub, missing_docs, clippy::unwrap_used)]
 
 use std::net::SocketAddr;
 use std::path::Path;
