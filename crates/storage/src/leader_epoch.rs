@@ -77,28 +77,29 @@ impl LeaderEpochFileCache {
 
     /// Notes that `epoch` starts at `start_offset`, and writes it down if that is news.
     pub(crate) fn assign(&mut self, epoch: i32, start_offset: i64) -> Result<()> {
-        let before = self.entries.clone();
-        if !self.note(epoch, start_offset) {
+        if self.is_known(epoch, start_offset) {
             return Ok(());
         }
+        let before = self.entries.clone();
+        self.note(epoch, start_offset);
         // What is not written down is not noted, so that the next append tries again.
         self.write().inspect_err(|_| self.entries = before)
     }
 
     /// As [`assign`](Self::assign), without writing. Answers whether something changed.
     pub(crate) fn note(&mut self, epoch: i32, start_offset: i64) -> bool {
-        if epoch < 0
-            || self
-                .entries
-                .last()
-                .is_some_and(|last| last.epoch >= epoch && last.start_offset <= start_offset)
-        {
+        if self.is_known(epoch, start_offset) {
             return false;
         }
         // A newer claim on an offset, or an epoch that restarts, replaces what contradicts it.
         self.entries.retain(|entry| entry.epoch < epoch && entry.start_offset < start_offset);
         self.entries.push(EpochEntry { epoch, start_offset });
         true
+    }
+
+    fn is_known(&self, epoch: i32, start_offset: i64) -> bool {
+        let covers = |last: &EpochEntry| last.epoch >= epoch && last.start_offset <= start_offset;
+        epoch < 0 || self.entries.last().is_some_and(covers)
     }
 
     /// Forgets what starts at or after `end_offset`.
