@@ -8,7 +8,7 @@
 //!    `now` as an argument and are tested in virtual time.
 //! 3. **Sockets** are not here: an [`engine::Engine`] emits [`engine::Command`]s and is told [`engine::Event`]s.
 //!
-//! Start reading at [`engine`], then [`metadata`], [`network`], [`producer`].
+//! Start reading at [`engine`], then [`metadata`], [`network`], [`producer`]; [`admin`] is for all other requests.
 #![forbid(unsafe_code)]
 
 pub mod admin;

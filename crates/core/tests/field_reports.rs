@@ -269,11 +269,16 @@ fn field_13_rebootstrap_does_not_loop() {
     }
     let mut client = Client::connected(peer, &config(1));
     let mut pending = [ask(&client, 2, secs(60)), ask(&client, 3, secs(60))];
-    client.harness.disconnect(1, "connection reset by peer");
-    client.harness.advance(secs(10));
+    let end = client.harness.now + secs(10);
+    while client.harness.now < end {
+        // It ends the connection after each answer, as some balancers do: nothing is left but to start again.
+        client.harness.disconnect(1, "connection reset by peer");
+        let version = client.version();
+        client.harness.run_until(secs(5), |h| h.engine.metadata().version() > version);
+    }
     let metadata = client.harness.peer.count(ApiKey::Metadata);
     let connects = client.harness.peer.connects.len();
-    assert!(metadata <= 40 && connects <= 120, "{metadata} requests, {connects} connects in 10 s");
+    assert!(metadata <= 25 && connects <= 200, "{metadata} requests, {connects} connects in 10 s");
     assert!(pending.iter_mut().all(|answer| answer.try_take().is_none()));
 }
 
