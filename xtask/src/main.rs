@@ -19,10 +19,21 @@ enum Command {
     Tidy,
 }
 
-fn main() -> anyhow::Result<()> {
-    match Command::parse() {
+fn main() -> std::process::ExitCode {
+    let outcome = match Command::parse() {
         Command::Codegen(args) => codegen::run(&args),
         Command::Behaviours => behaviours::run(),
         Command::Tidy => tidy::run(),
+    };
+    match outcome {
+        Ok(()) => std::process::ExitCode::SUCCESS,
+        Err(error) => {
+            // Findings are for people to read: without the stack that found them.
+            #[allow(clippy::print_stderr, reason = "findings are what the command is for")]
+            {
+                eprintln!("Error: {error:#}");
+            }
+            std::process::ExitCode::FAILURE
+        }
     }
 }
