@@ -46,6 +46,8 @@ pub mod metadata_cache;
 mod network;
 mod node;
 mod producer_ids;
+#[doc(hidden)]
+pub mod replica;
 mod replica_manager;
 mod topic_configs;
 

@@ -113,6 +113,16 @@ impl Log {
         self.append(&batches, &headers, now_ms).map(Some)
     }
 
+    /// Notes that this replica leads in `leader_epoch` from the log's end on, even if it never appends: whoever has records of
+    /// an epoch in between has to hear that this log does not (`UnifiedLog.maybeAssignEpochStartOffset`).
+    ///
+    /// # Errors
+    /// Storage errors.
+    pub fn assign_leader_epoch(&mut self, leader_epoch: i32) -> Result<()> {
+        self.check_not_poisoned()?;
+        self.leader_epochs.assign(leader_epoch, self.log_end_offset())
+    }
+
     /// The part that leader and follower share: `headers` are those of `batches` with their final offsets.
     fn append(
         &mut self,

@@ -20,7 +20,8 @@ impl Log {
     pub fn truncate_to(&mut self, offset: i64, now_ms: i64) -> Result<()> {
         self.check_not_poisoned()?;
         if offset >= self.log_end_offset() {
-            return Ok(());
+            // A leader that never appended has noted an epoch that the next leader knows nothing of.
+            return self.leader_epochs.truncate_from_end(self.log_end_offset());
         }
         let segments = self.shared.segments();
         if segments.first().is_none_or(|first| offset <= first.base_offset()) {

@@ -1,0 +1,522 @@
+//! [`ReplicaFetcher`]: what one follower asks one leader for, and what it does with the answers.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::time::Duration;
+
+use bytes::Bytes;
+use milena_protocol::messages::fetch_request::ReplicaState;
+use milena_protocol::messages::fetch_response::{EpochEndOffset, PartitionData};
+use milena_protocol::messages::list_offsets_request::{ListOffsetsPartition, ListOffsetsTopic};
+use milena_protocol::messages::{
+    FetchPartition, FetchRequest, FetchResponse, FetchTopic, ListOffsetsRequest, ListOffsetsResponse,
+};
+use milena_protocol::{ErrorCode, Uuid};
+use milena_storage::{LeaderEpochFileCache, TopicPartition};
+
+/// ListOffsets: the first offset that there is.
+const EARLIEST_TIMESTAMP: i64 = -2;
+/// ListOffsets: the end of the log, since a replica asks.
+const LATEST_TIMESTAMP: i64 = -1;
+/// The session epoch of a fetch that has no session (KIP-227).
+const NO_SESSION: i32 = -1;
+
+/// How a broker fetches from another one. Defaults are Kafka's.
+#[derive(Debug, Clone)]
+pub struct FetcherConfig {
+    /// The follower's id.
+    pub node_id: i32,
+    /// The follower's broker epoch.
+    pub broker_epoch: i64,
+    /// `replica.fetch.wait.max.ms`.
+    pub max_wait: Duration,
+    /// `replica.fetch.min.bytes`.
+    pub min_bytes: i32,
+    /// `replica.fetch.response.max.bytes`.
+    pub max_bytes: i32,
+    /// `replica.fetch.max.bytes`, for each partition.
+    pub partition_max_bytes: i32,
+    /// `replica.fetch.backoff.ms`.
+    pub backoff: Duration,
+}
+
+impl FetcherConfig {
+    /// Kafka's defaults.
+    #[must_use]
+    pub fn new(node_id: i32, broker_epoch: i64) -> Self {
+        Self {
+            node_id,
+            broker_epoch,
+            max_wait: Duration::from_millis(500),
+            min_bytes: 1,
+            max_bytes: 10 * 1024 * 1024,
+            partition_max_bytes: 1024 * 1024,
+            backoff: Duration::from_secs(1),
+        }
+    }
+}
+
+/// A partition to follow.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct FollowedPartition {
+    /// Its name.
+    pub name: TopicPartition,
+    /// Its topic's id.
+    pub topic_id: Uuid,
+    /// The leader's epoch as the follower knows it.
+    pub leader_epoch: i32,
+}
+
+/// The end of a follower's log.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct LogEnd {
+    /// Offset of its first record.
+    pub start_offset: i64,
+    /// Offset after its last record.
+    pub end_offset: i64,
+    /// The leader epoch of its last record; None without records.
+    pub last_epoch: Option<i32>,
+    /// Its high watermark.
+    pub high_watermark: i64,
+}
+
+/// What a follower appends.
+#[derive(Debug, Clone)]
+pub struct FollowerAppend {
+    /// Whole batches, the last of which may be cut off; maybe none.
+    pub records: Bytes,
+    /// The leader's.
+    pub high_watermark: i64,
+    /// Where the leader's log starts: what lies before it may go.
+    pub log_start_offset: i64,
+}
+
+/// The logs of the partitions that a [`ReplicaFetcher`] follows. Each change is made for a leader epoch and must be refused
+/// with FENCED_LEADER_EPOCH once the partition has a newer one, under the lock that guards its role.
+pub trait FollowerLogs {
+    /// The log's end.
+    ///
+    /// # Errors
+    /// When the partition is not here.
+    fn log_end(&mut self, partition: &TopicPartition) -> Result<LogEnd, ErrorCode>;
+
+    /// Appends, and takes over the leader's high watermark as far as the log goes.
+    ///
+    /// # Errors
+    /// When it is not appended.
+    fn append(
+        &mut self,
+        partition: &TopicPartition,
+        leader_epoch: i32,
+        append: FollowerAppend,
+    ) -> Result<(), ErrorCode>;
+
+    /// Cuts off what differs from a leader whose last epoch at or below the log's last one ends as `leader_end` says: see
+    /// [`truncation_offset`].
+    ///
+    /// # Errors
+    /// When it is not cut.
+    fn truncate(
+        &mut self,
+        partition: &TopicPartition,
+        leader_epoch: i32,
+        leader_end: &EpochEndOffset,
+    ) -> Result<(), ErrorCode>;
+
+    /// Cuts everything at or after `offset` off.
+    ///
+    /// # Errors
+    /// When it is not cut.
+    fn truncate_to(
+        &mut self,
+        partition: &TopicPartition,
+        leader_epoch: i32,
+        offset: i64,
+    ) -> Result<(), ErrorCode>;
+
+    /// Forgets everything and starts anew at `offset`.
+    ///
+    /// # Errors
+    /// When it is not done.
+    fn restart_at(
+        &mut self,
+        partition: &TopicPartition,
+        leader_epoch: i32,
+        offset: i64,
+    ) -> Result<(), ErrorCode>;
+}
+
+/// Where the leader epoch of a reader's last record ends in a log, if the reader has records that the log does not: what
+/// the leader answers a fetch with (KIP-595's diverging epoch).
+#[must_use]
+pub fn divergence(
+    epochs: &LeaderEpochFileCache,
+    log_end_offset: i64,
+    last_fetched_epoch: i32,
+    fetch_offset: i64,
+) -> Option<EpochEndOffset> {
+    let (epoch, end_offset) = epochs.end_offset_for(last_fetched_epoch, log_end_offset)?;
+    (epoch < last_fetched_epoch || end_offset < fetch_offset).then_some(EpochEndOffset { epoch, end_offset })
+}
+
+/// Where a follower has to cut its log, given where the leader's last epoch at or below its own last one ends
+/// (`AbstractFetcherThread.getOffsetTruncationState`). Epochs alone decide, not the high watermark.
+#[must_use]
+pub fn truncation_offset(
+    epochs: &LeaderEpochFileCache,
+    log_end_offset: i64,
+    leader_end: &EpochEndOffset,
+) -> i64 {
+    let cut = match epochs.end_offset_for(leader_end.epoch, log_end_offset) {
+        // Not one record of ours is from an epoch that the leader knows up to there.
+        None => leader_end.end_offset,
+        Some((epoch, end)) if epoch == leader_end.epoch => end.min(leader_end.end_offset),
+        // The leader's epoch is one that we have nothing of: cut what is above it, and the next fetch compares an older one.
+        Some((_, end)) => end,
+    };
+    cut.min(log_end_offset)
+}
+
+/// A request of a [`ReplicaFetcher`].
+#[derive(Debug, Clone, PartialEq)]
+pub enum FetcherRequest {
+    /// Records.
+    Fetch(FetchRequest),
+    /// Where the leader's logs start and end, for a follower that is out of range.
+    ListOffsets(ListOffsetsRequest),
+}
+
+/// The fetches of one follower from one leader: one request at a time, each partition on its own (Kafka:
+/// `ReplicaFetcherThread`).
+///
+/// [`poll_request`](Self::poll_request) says what to send; then one of the `handle_*` is due, and until then nothing else
+/// is sent.
+#[derive(Debug)]
+pub struct ReplicaFetcher {
+    config: FetcherConfig,
+    partitions: BTreeMap<TopicPartition, FetchState>,
+    names: BTreeMap<Uuid, Arc<str>>,
+    /// What was sent, with the state that each partition had then.
+    in_flight: Option<InFlight>,
+    /// The partition that comes first in the next request, so that none starves behind others that fill the answers.
+    turn: usize,
+}
+
+#[derive(Debug, Clone)]
+struct FetchState {
+    topic_id: Uuid,
+    leader_epoch: i32,
+    phase: Phase,
+    /// Not to be asked for before.
+    delayed_until: Duration,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Phase {
+    Fetching,
+    /// The leader does not have our next offset. Its end is asked for, and when we are not ahead of that, its start.
+    OutOfRange {
+        timestamp: i64,
+    },
+}
+
+#[derive(Debug)]
+struct InFlight {
+    is_fetch: bool,
+    sent: BTreeMap<TopicPartition, Sent>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Sent {
+    leader_epoch: i32,
+    end_offset: i64,
+}
+
+impl ReplicaFetcher {
+    /// A fetcher without partitions.
+    #[must_use]
+    pub fn new(config: FetcherConfig) -> Self {
+        Self { config, partitions: BTreeMap::new(), names: BTreeMap::new(), in_flight: None, turn: 0 }
+    }
+
+    /// Follows a partition, from the end of its log; one that is followed already goes on in its new epoch.
+    pub fn add_partition(&mut self, partition: FollowedPartition) {
+        self.names.insert(partition.topic_id, partition.name.topic.as_str().into());
+        let state = FetchState {
+            topic_id: partition.topic_id,
+            leader_epoch: partition.leader_epoch,
+            phase: Phase::Fetching,
+            delayed_until: Duration::ZERO,
+        };
+        self.partitions.insert(partition.name, state);
+    }
+
+    /// Follows a partition no more. What is in flight for it changes nothing.
+    pub fn remove_partition(&mut self, name: &TopicPartition) {
+        let Some(removed) = self.partitions.remove(name) else { return };
+        if !self.partitions.values().any(|state| state.topic_id == removed.topic_id) {
+            self.names.remove(&removed.topic_id);
+        }
+    }
+
+    /// Whether there is nothing to follow.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.partitions.is_empty()
+    }
+
+    /// The partitions that are followed.
+    pub fn partitions(&self) -> impl Iterator<Item = &TopicPartition> {
+        self.partitions.keys()
+    }
+
+    /// The next request, if none is in flight and a partition is due.
+    pub fn poll_request(&mut self, logs: &mut impl FollowerLogs, now: Duration) -> Option<FetcherRequest> {
+        if self.in_flight.is_some() {
+            return None;
+        }
+        self.list_offsets(logs, now).or_else(|| self.fetch(logs, now))
+    }
+
+    /// When a partition that is delayed is due, if none is due now.
+    #[must_use]
+    pub fn next_timeout(&self) -> Option<Duration> {
+        if self.in_flight.is_some() {
+            return None;
+        }
+        self.partitions.values().map(|state| state.delayed_until).min()
+    }
+
+    /// The leader has answered a fetch.
+    pub fn handle_fetch_response(
+        &mut self,
+        response: FetchResponse,
+        logs: &mut impl FollowerLogs,
+        now: Duration,
+    ) {
+        let Some(in_flight) = self.in_flight.take().filter(|in_flight| in_flight.is_fetch) else { return };
+        if !response.error_code.is_ok() {
+            return self.delay_all(&in_flight, now);
+        }
+        for topic in response.responses {
+            let Some(name) = self.names.get(&topic.topic_id).cloned() else { continue };
+            for data in topic.partitions {
+                let partition = TopicPartition::new(&*name, data.partition_index);
+                if let Some(sent) = in_flight.sent.get(&partition) {
+                    self.handle_partition(&partition, *sent, data, logs, now);
+                }
+            }
+        }
+    }
+
+    /// The leader has answered a ListOffsets request.
+    pub fn handle_list_offsets_response(
+        &mut self,
+        response: ListOffsetsResponse,
+        logs: &mut impl FollowerLogs,
+        now: Duration,
+    ) {
+        let Some(in_flight) = self.in_flight.take().filter(|in_flight| !in_flight.is_fetch) else { return };
+        for topic in response.topics {
+            for data in topic.partitions {
+                let name = TopicPartition::new(&*topic.name, data.partition_index);
+                let Some(sent) = in_flight.sent.get(&name) else { continue };
+                let result = match data.error_code {
+                    ErrorCode::NONE => self.handle_leader_offset(&name, *sent, data.offset, logs),
+                    code => Err(code),
+                };
+                if let Err(code) = result {
+                    self.delay(&name, code, now);
+                }
+            }
+        }
+    }
+
+    /// The request was lost, or will not be answered.
+    pub fn handle_disconnect(&mut self, now: Duration) {
+        if let Some(in_flight) = self.in_flight.take() {
+            self.delay_all(&in_flight, now);
+        }
+    }
+
+    fn fetch(&mut self, logs: &mut impl FollowerLogs, now: Duration) -> Option<FetcherRequest> {
+        let due: Vec<_> = self.due(now, Phase::Fetching);
+        let mut topics: Vec<FetchTopic> = Vec::new();
+        let mut sent = BTreeMap::new();
+        for (name, state) in due {
+            let Some(end) = self.log_end(&name, logs, now) else { continue };
+            sent.insert(name.clone(), Sent { leader_epoch: state.leader_epoch, end_offset: end.end_offset });
+            let partition = FetchPartition {
+                partition: name.partition,
+                current_leader_epoch: state.leader_epoch,
+                fetch_offset: end.end_offset,
+                last_fetched_epoch: end.last_epoch.unwrap_or(-1),
+                log_start_offset: end.start_offset,
+                partition_max_bytes: self.config.partition_max_bytes,
+                high_watermark: end.high_watermark,
+                ..Default::default()
+            };
+            match topics.last_mut().filter(|topic| topic.topic_id == state.topic_id) {
+                Some(topic) => topic.partitions.push(partition),
+                None => topics.push(FetchTopic {
+                    topic: name.topic,
+                    topic_id: state.topic_id,
+                    partitions: vec![partition],
+                }),
+            }
+        }
+        if sent.is_empty() {
+            return None;
+        }
+        self.turn = self.turn.wrapping_add(1);
+        self.in_flight = Some(InFlight { is_fetch: true, sent });
+        Some(FetcherRequest::Fetch(FetchRequest {
+            replica_state: ReplicaState {
+                replica_id: self.config.node_id,
+                replica_epoch: self.config.broker_epoch,
+            },
+            max_wait_ms: i32::try_from(self.config.max_wait.as_millis()).unwrap_or(i32::MAX),
+            min_bytes: self.config.min_bytes,
+            max_bytes: self.config.max_bytes,
+            session_epoch: NO_SESSION,
+            topics,
+            ..Default::default()
+        }))
+    }
+
+    fn list_offsets(&mut self, logs: &mut impl FollowerLogs, now: Duration) -> Option<FetcherRequest> {
+        let mut due = self.due(now, Phase::OutOfRange { timestamp: LATEST_TIMESTAMP });
+        due.extend(self.due(now, Phase::OutOfRange { timestamp: EARLIEST_TIMESTAMP }));
+        let mut topics: Vec<ListOffsetsTopic> = Vec::new();
+        let mut sent = BTreeMap::new();
+        for (name, state) in due {
+            let Phase::OutOfRange { timestamp } = state.phase else { continue };
+            let Some(end) = self.log_end(&name, logs, now) else { continue };
+            sent.insert(name.clone(), Sent { leader_epoch: state.leader_epoch, end_offset: end.end_offset });
+            let partition = ListOffsetsPartition {
+                partition_index: name.partition,
+                current_leader_epoch: state.leader_epoch,
+                timestamp,
+            };
+            match topics.iter_mut().find(|topic| topic.name == name.topic) {
+                Some(topic) => topic.partitions.push(partition),
+                None => topics.push(ListOffsetsTopic { name: name.topic, partitions: vec![partition] }),
+            }
+        }
+        if sent.is_empty() {
+            return None;
+        }
+        self.in_flight = Some(InFlight { is_fetch: false, sent });
+        let replica_id = self.config.node_id;
+        Some(FetcherRequest::ListOffsets(ListOffsetsRequest { replica_id, topics, ..Default::default() }))
+    }
+
+    /// The partitions in `phase` whose delay is over, the next one in turn first.
+    fn due(&self, now: Duration, phase: Phase) -> Vec<(TopicPartition, FetchState)> {
+        let is_due = |state: &FetchState| state.phase == phase && state.delayed_until <= now;
+        let due = self.partitions.iter().filter(|(_, state)| is_due(state));
+        let mut due: Vec<_> = due.map(|(name, state)| (name.clone(), state.clone())).collect();
+        let turn = self.turn.checked_rem(due.len()).unwrap_or(0);
+        due.rotate_left(turn);
+        due
+    }
+
+    fn log_end(
+        &mut self,
+        name: &TopicPartition,
+        logs: &mut impl FollowerLogs,
+        now: Duration,
+    ) -> Option<LogEnd> {
+        logs.log_end(name).map_err(|code| self.delay(name, code, now)).ok()
+    }
+
+    fn handle_partition(
+        &mut self,
+        name: &TopicPartition,
+        sent: Sent,
+        data: PartitionData,
+        logs: &mut impl FollowerLogs,
+        now: Duration,
+    ) {
+        if !self.is_current(name, sent, logs) {
+            return;
+        }
+        let result = match data.error_code {
+            ErrorCode::NONE if data.diverging_epoch.end_offset >= 0 => {
+                logs.truncate(name, sent.leader_epoch, &data.diverging_epoch)
+            }
+            ErrorCode::NONE => {
+                let append = FollowerAppend {
+                    records: data.records.unwrap_or_default(),
+                    high_watermark: data.high_watermark,
+                    log_start_offset: data.log_start_offset,
+                };
+                logs.append(name, sent.leader_epoch, append)
+            }
+            ErrorCode::OFFSET_OUT_OF_RANGE => {
+                self.set_phase(name, Phase::OutOfRange { timestamp: LATEST_TIMESTAMP });
+                Ok(())
+            }
+            code => Err(code),
+        };
+        if let Err(code) = result {
+            self.delay(name, code, now);
+        }
+    }
+
+    /// The leader's log ends or starts at `offset` (`AbstractFetcherThread.fetchOffsetAndTruncate`).
+    fn handle_leader_offset(
+        &mut self,
+        name: &TopicPartition,
+        sent: Sent,
+        offset: i64,
+        logs: &mut impl FollowerLogs,
+    ) -> Result<(), ErrorCode> {
+        if !self.is_current(name, sent, logs) {
+            return Ok(());
+        }
+        match self.partitions.get(name).map(|state| state.phase) {
+            Some(Phase::OutOfRange { timestamp: LATEST_TIMESTAMP }) if offset >= sent.end_offset => {
+                self.set_phase(name, Phase::OutOfRange { timestamp: EARLIEST_TIMESTAMP });
+                return Ok(());
+            }
+            Some(Phase::OutOfRange { timestamp: LATEST_TIMESTAMP }) => {
+                logs.truncate_to(name, sent.leader_epoch, offset)?;
+            }
+            Some(Phase::OutOfRange { .. }) if offset > sent.end_offset => {
+                logs.restart_at(name, sent.leader_epoch, offset)?;
+            }
+            Some(Phase::OutOfRange { .. } | Phase::Fetching) | None => {}
+        }
+        self.set_phase(name, Phase::Fetching);
+        Ok(())
+    }
+
+    /// Whether an answer is about the log as it is now.
+    fn is_current(&self, name: &TopicPartition, sent: Sent, logs: &mut impl FollowerLogs) -> bool {
+        let epoch = self.partitions.get(name).map(|state| state.leader_epoch);
+        epoch == Some(sent.leader_epoch)
+            && logs.log_end(name).is_ok_and(|end| end.end_offset == sent.end_offset)
+    }
+
+    fn set_phase(&mut self, name: &TopicPartition, phase: Phase) {
+        if let Some(state) = self.partitions.get_mut(name) {
+            state.phase = phase;
+        }
+    }
+
+    fn delay(&mut self, name: &TopicPartition, code: ErrorCode, now: Duration) {
+        if let Some(state) = self.partitions.get_mut(name) {
+            tracing::debug!(partition = %name, %code, "a partition is fetched again later");
+            state.delayed_until = now + self.config.backoff;
+        }
+    }
+
+    fn delay_all(&mut self, in_flight: &InFlight, now: Duration) {
+        for name in in_flight.sent.keys() {
+            if let Some(state) = self.partitions.get_mut(name) {
+                state.delayed_until = now + self.config.backoff;
+            }
+        }
+    }
+}
