@@ -11,32 +11,39 @@ use milena_storage::{LogManager, LogManagerOptions};
 use crate::BrokerError;
 use crate::clock::Clock;
 use crate::config::BrokerConfig;
-use crate::controller::{Controller, ControllerDeps, ControllerEngine, ControllerState, ControllerStore};
+use crate::controller::{Controller, ControllerConfig, ControllerDeps, ControllerEngine, ControllerState};
 use crate::data_dir::DataDir;
 use crate::metadata_cache::{BrokerInfo, MetadataCache};
 use crate::node::{Node, random_uuid};
 use crate::producer_ids::ProducerIdManager;
+use crate::registry::{ClusterRegistry, ClusterRegistryError, RegistryConfig, RegistryStore};
 use crate::replica_manager::ReplicaManager;
 use crate::topic_configs::TopicConfigs;
 
 /// The logs, inside of the data directory.
 const LOGS: &str = "logs";
+/// The registry of a broker that is alone, inside of the data directory.
+const REGISTRY: &str = "controller.json";
 
 /// Recovers what is on disk, elects this node controller, and takes up the partitions that are its own. Blocking.
 pub(crate) fn boot(config: BrokerConfig, data_dir: DataDir, info: BrokerInfo) -> Result<Node, BrokerError> {
     let clock = Clock;
-    let store = ControllerStore::new(data_dir.file_system().clone(), data_dir.path());
-    let state = match store.load()? {
-        Some(state) => state,
-        None => ControllerState::new(random_uuid().to_string()),
+    let store = RegistryStore::new(data_dir.file_system().clone(), data_dir.path(), REGISTRY);
+    let registry = Arc::new(ClusterRegistry::open(store, RegistryConfig::default())?);
+    let controller_config = ControllerConfig {
+        node_id: config.node_id,
+        default_partitions: config.num_partitions,
+        default_replication_factor: config.default_replication_factor,
+        unclean_leader_election: config.log.unclean_leader_election_enable,
+        inter_broker_listener: config
+            .listeners
+            .first()
+            .map(|listener| listener.name.clone())
+            .unwrap_or_default(),
     };
-    let engine = ControllerEngine::elected(
-        config.node_id,
-        config.num_partitions,
-        config.default_replication_factor,
-        state,
-    );
-    store.save(engine.state())?;
+    let registration = registry.register(info).map_err(refused)?;
+    let (_, state) = registry.elect(config.node_id, registration.broker_epoch).map_err(refused)?;
+    let engine = ControllerEngine::elected(controller_config, state);
 
     let topic_configs = Arc::new(TopicConfigs::default());
     for (name, topic) in &engine.state().topics {
@@ -49,13 +56,14 @@ pub(crate) fn boot(config: BrokerConfig, data_dir: DataDir, info: BrokerInfo) ->
     let replica_manager =
         Arc::new(ReplicaManager::new(config.node_id, logs, config.log.clone(), topic_configs.clone(), clock));
     let deps = ControllerDeps {
-        store,
+        registry: registry.clone(),
         metadata_cache: metadata_cache.clone(),
         replica_manager: replica_manager.clone(),
         topic_configs: topic_configs.clone(),
     };
     let controller = Arc::new(Controller::new(engine, deps));
-    controller.broker_joined(info).map_err(|error| BrokerError::Log(error.to_string()))?;
+    let view = registry.watch().borrow().clone();
+    controller.brokers_changed(&view).map_err(|error| BrokerError::Log(error.to_string()))?;
     let producer_ids = ProducerIdManager::new();
     Ok(Node {
         config,
@@ -67,6 +75,14 @@ pub(crate) fn boot(config: BrokerConfig, data_dir: DataDir, info: BrokerInfo) ->
         producer_ids,
         data_dir,
     })
+}
+
+fn refused(error: ClusterRegistryError) -> BrokerError {
+    match error {
+        ClusterRegistryError::Disk(error) => error,
+        // A registry of one broker has nobody else to give an office to.
+        ClusterRegistryError::Refused(error) => BrokerError::InvalidConfig(error.to_string()),
+    }
 }
 
 fn open_logs(

@@ -46,13 +46,30 @@ pub mod metadata_cache;
 mod network;
 mod node;
 mod producer_ids;
+mod registry;
 #[doc(hidden)]
 pub mod replica;
 mod replica_manager;
 mod topic_configs;
 
+/// The pure engines of a cluster, for a simulation of one: everything here is decisions, and no promise of stability.
+#[doc(hidden)]
+pub mod engines {
+    pub use crate::controller::{
+        ConfigChange, ConfigOp, ControlBody, ControlFence, ControlRequest, ControllerConfig,
+        ControllerEngine, ControllerError, ControllerState, CreateTopic, CreatedTopic, EPOCH_DURING_DELETE,
+        Effect, Election, ElectionKind, IsrChange, LeaderAndIsr, LeaderAndIsrTopic, LiveLeader,
+        PartitionState, RequestId, StopReplica, StopReplicaPartition, StopReplicaTopic, TopicSelector,
+        TopicState, elect,
+    };
+    pub use crate::registry::{
+        ControllerInfo, RegisteredBroker, Registration, RegistryConfig, RegistryEngine, RegistryError,
+        RegistryState, RegistryView,
+    };
+}
+
 pub use broker::{Broker, StartedOrJoined};
-pub use config::{BrokerConfig, ListenerConfig, SocketConfig};
+pub use config::{BrokerConfig, ListenerConfig, ReplicaSelector, SocketConfig};
 pub use data_dir::{DataDirState, RunningBroker, running};
 pub use error::BrokerError;
 pub use milena_storage::{FsyncPolicy, LogConfig};

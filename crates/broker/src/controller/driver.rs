@@ -1,6 +1,5 @@
 //! [`Controller`]: carries out on this node what the engine decides.
 
-use std::collections::VecDeque;
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -8,16 +7,18 @@ use milena_protocol::{ErrorCode, Uuid};
 use parking_lot::Mutex;
 
 use super::{
-    ControllerEngine, ControllerError, ControllerStore, CreateTopic, CreatedTopic, Effect, TopicSelector,
+    ControlBody, ControlRequest, ControllerEngine, ControllerError, CreateTopic, CreatedTopic, Effect,
+    TopicSelector,
 };
-use crate::metadata_cache::{BrokerInfo, MetadataCache};
+use crate::metadata_cache::MetadataCache;
+use crate::registry::{ClusterRegistry, RegistryView};
 use crate::replica_manager::ReplicaManager;
 use crate::topic_configs::TopicConfigs;
 
 /// What the controller acts on.
 #[derive(Debug)]
 pub(crate) struct ControllerDeps {
-    pub(crate) store: ControllerStore,
+    pub(crate) registry: Arc<ClusterRegistry>,
     pub(crate) metadata_cache: Arc<MetadataCache>,
     pub(crate) replica_manager: Arc<ReplicaManager>,
     pub(crate) topic_configs: Arc<TopicConfigs>,
@@ -47,9 +48,9 @@ impl Controller {
         Self { engine: Mutex::new(engine), deps }
     }
 
-    /// Announces this broker. Blocking.
-    pub(crate) fn broker_joined(&self, broker: BrokerInfo) -> Result<(), ControllerError> {
-        self.transaction(|engine| engine.handle_broker_joined(broker))
+    /// Hears who is alive. Blocking.
+    pub(crate) fn brokers_changed(&self, view: &RegistryView) -> Result<(), ControllerError> {
+        self.transaction(|engine| engine.handle_brokers(&view.brokers))
     }
 
     /// Creates topics, each on its own.
@@ -109,36 +110,47 @@ impl Controller {
 
     fn transaction<T>(&self, handle: impl FnOnce(&mut ControllerEngine) -> T) -> Result<T, ControllerError> {
         let mut engine = self.engine.lock();
-        let before = engine.state().clone();
+        let before = engine.clone();
         let answer = handle(&mut engine);
-        let mut effects: VecDeque<Effect> = std::iter::from_fn(|| engine.poll_effect()).collect();
-        // The last state holds all that the earlier ones did: one write for the whole transaction.
-        if effects.contains(&Effect::Persist) {
-            if let Err(error) = self.deps.store.save(engine.state()) {
-                tracing::error!(%error, "the controller's state cannot be saved; nothing is changed");
-                engine.roll_back(before);
-                return Err(failed(&error));
+        let mut saved = before.state().clone();
+        let mut nothing_done = true;
+        while let Some(effect) = engine.poll_effect() {
+            match effect {
+                // The last state holds all that the earlier ones did: one write for them all.
+                Effect::Persist if Arc::ptr_eq(&saved, engine.state()) => {}
+                Effect::Persist => {
+                    if let Err(error) = self.deps.registry.write(engine.state().clone()) {
+                        tracing::error!(%error, "the controller's state cannot be saved");
+                        if nothing_done {
+                            *engine = before;
+                            return Err(failed(&error));
+                        }
+                        // What was done is durable. Nobody hears of the rest before a later write has it.
+                        while engine.poll_effect().is_some() {}
+                    }
+                    saved = engine.state().clone();
+                }
+                Effect::TopicConfigs { topic, configs } => self.deps.topic_configs.set(&topic, &configs),
+                Effect::Send(request) => {
+                    nothing_done = false;
+                    self.carry_out(&request);
+                    engine.handle_answer(request.id, &[]);
+                }
             }
-            effects.retain(|effect| *effect != Effect::Persist);
-        }
-        for effect in effects {
-            self.carry_out(effect);
         }
         Ok(answer)
     }
 
-    fn carry_out(&self, effect: Effect) {
-        match effect {
-            Effect::Persist => {}
-            Effect::TopicConfigs { topic, configs } => self.deps.topic_configs.set(&topic, &configs),
-            Effect::LeaderAndIsr(request) => {
-                for topic in request.topics {
-                    self.deps.replica_manager.become_leader_or_follower(&topic);
+    fn carry_out(&self, request: &ControlRequest) {
+        match &request.body {
+            ControlBody::LeaderAndIsr(request) => {
+                for topic in &request.topics {
+                    self.deps.replica_manager.become_leader_or_follower(topic);
                 }
             }
-            Effect::StopReplica(request) => self.deps.replica_manager.stop_and_delete(&request),
-            Effect::UpdateMetadata { update, .. } => {
-                if let Err(error) = self.deps.metadata_cache.update(&update) {
+            ControlBody::StopReplica(request) => self.deps.replica_manager.stop_replicas(request),
+            ControlBody::UpdateMetadata(update) => {
+                if let Err(error) = self.deps.metadata_cache.update(update) {
                     tracing::error!(%error, "a metadata update is refused");
                 }
             }

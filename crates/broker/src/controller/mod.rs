@@ -1,22 +1,38 @@
 //! The controller: who decides which topics there are and who leads their partitions.
 //!
-//! [`ControllerEngine`] is pure: requests go in, decisions and [`Effect`]s come out. [`Controller`] is its driver on one
-//! node: it makes the state durable before anybody sees it, then carries the effects out in their order. With more
-//! brokers the effects become UpdateMetadata, LeaderAndIsr and StopReplica requests to each of them.
+//! [`ControllerEngine`] is pure: requests go in, decisions and [`Effect`]s come out. `Controller` is its driver: it makes the
+//! state durable before anybody sees it, then has the effects carried out in their order, which for most of them means a
+//! request to a broker: UpdateMetadata, LeaderAndIsr or StopReplica.
+//!
+//! `engine` has what brokers' coming and going does, `leadership` what leaders and administrators ask for, `topics` and
+//! `reassignment` what their names say; `batch` turns what an event changed into requests.
 
+mod batch;
+#[cfg(test)]
+mod cluster_tests;
 mod driver;
+mod election;
 mod engine;
+mod fence;
+mod leadership;
+#[cfg(test)]
+mod random_tests;
+mod reassignment;
+mod requests;
 mod state;
-mod store;
 #[cfg(test)]
 mod tests;
 mod topic_name;
+mod topics;
 
 pub(crate) use driver::{Controller, ControllerDeps, CreatePartitions};
-pub(crate) use engine::{
-    ControllerEngine, ControllerError, CreateTopic, CreatedTopic, Effect, LeaderAndIsrTopic, StopReplica,
-    TopicSelector,
+pub use election::{Election, ElectionKind, elect};
+pub use engine::{ControllerConfig, ControllerEngine};
+pub use fence::ControlFence;
+pub use requests::{
+    ConfigChange, ConfigOp, ControlBody, ControlRequest, ControllerError, CreateTopic, CreatedTopic,
+    EPOCH_DURING_DELETE, Effect, IsrChange, LeaderAndIsr, LeaderAndIsrTopic, LiveLeader, RequestId,
+    StopReplica, StopReplicaPartition, StopReplicaTopic, TopicSelector,
 };
-pub(crate) use state::{ControllerState, PartitionState, TopicState};
-pub(crate) use store::ControllerStore;
+pub use state::{ControllerState, PartitionState, TopicState};
 pub(crate) use topic_name::{collide, validate_topic_name};

@@ -2,26 +2,65 @@
 
 use milena_protocol::{ErrorCode, Uuid};
 
-use super::engine::{ControllerEngine, CreateTopic, Effect, TopicSelector};
-use super::state::ControllerState;
-use super::store::ControllerStore;
-use crate::metadata_cache::{BrokerInfo, LEADER_DURING_DELETE};
+use std::collections::BTreeMap;
+use std::sync::Arc;
 
-fn broker(id: i32) -> BrokerInfo {
-    BrokerInfo { id, rack: None, endpoints: Vec::new() }
+use super::{
+    ConfigChange, ConfigOp, ControlBody, ControllerConfig, ControllerEngine, ControllerState, CreateTopic,
+    Effect, TopicSelector,
+};
+use crate::metadata_cache::{BrokerInfo, LEADER_DURING_DELETE, MetadataUpdate};
+use crate::registry::{RegisteredBroker, RegistryState, RegistryStore};
+
+fn registered(ids: impl IntoIterator<Item = i32>, epoch: i64) -> BTreeMap<i32, RegisteredBroker> {
+    let broker = |id| RegisteredBroker { epoch, info: BrokerInfo { id, rack: None, endpoints: Vec::new() } };
+    ids.into_iter().map(|id| (id, broker(id))).collect()
+}
+
+fn update_of(effect: &Effect) -> Option<&MetadataUpdate> {
+    match effect {
+        Effect::Send(request) => match &request.body {
+            ControlBody::UpdateMetadata(update) => Some(update),
+            _ => None,
+        },
+        _ => None,
+    }
+}
+
+fn is_role(effect: &Effect) -> bool {
+    matches!(effect, Effect::Send(request) if matches!(request.body, ControlBody::LeaderAndIsr(_)))
 }
 
 fn elected(state: ControllerState, brokers: impl IntoIterator<Item = i32>) -> ControllerEngine {
-    let mut engine = ControllerEngine::elected(1, 2, 1, state);
-    for id in brokers {
-        engine.handle_broker_joined(broker(id));
-    }
+    let epoch = i64::from(state.controller_epoch) + 1;
+    elected_at(state, &registered(brokers, epoch))
+}
+
+fn elected_at(mut state: ControllerState, brokers: &BTreeMap<i32, RegisteredBroker>) -> ControllerEngine {
+    state.controller_epoch += 1;
+    let config = ControllerConfig {
+        node_id: 1,
+        default_partitions: 2,
+        default_replication_factor: 1,
+        unclean_leader_election: false,
+        inter_broker_listener: "PLAINTEXT".to_owned(),
+    };
+    let mut engine = ControllerEngine::elected(config, Arc::new(state));
+    engine.handle_brokers(brokers);
     effects(&mut engine);
     engine
 }
 
+/// What there is to do, all of it done at once.
 fn effects(engine: &mut ControllerEngine) -> Vec<Effect> {
-    std::iter::from_fn(|| engine.poll_effect()).collect()
+    let mut effects = Vec::new();
+    while let Some(effect) = engine.poll_effect() {
+        if let Effect::Send(request) = &effect {
+            engine.handle_answer(request.id, &[]);
+        }
+        effects.push(effect);
+    }
+    effects
 }
 
 fn create(name: &str) -> CreateTopic {
@@ -52,10 +91,10 @@ fn a_new_topic_is_durable_then_led_then_announced() {
 
     let effects = effects(&mut engine);
     let position = |is: fn(&Effect) -> bool| effects.iter().position(is).unwrap();
-    let last_role = effects.iter().rposition(|e| matches!(e, Effect::LeaderAndIsr(_))).unwrap();
+    let last_role = effects.iter().rposition(is_role).unwrap();
     assert_eq!(position(|e| *e == Effect::Persist), 0);
-    assert!(last_role < position(|e| matches!(e, Effect::UpdateMetadata { .. })));
-    let told = effects.iter().filter(|e| matches!(e, Effect::UpdateMetadata { .. })).count();
+    assert!(last_role < position(|e| update_of(e).is_some()));
+    let told = effects.iter().filter_map(update_of).count();
     assert_eq!(told, 3, "every live broker hears of it");
 
     // The first live replica leads, the live replicas are in sync, the epoch is 0; leaders are spread.
@@ -136,10 +175,7 @@ fn partitions_are_only_ever_added() {
     assert_eq!(grow("t", 4, Some(vec![vec![1], vec![1]])), Ok(()));
     assert_eq!(engine.state().topics["t"].partitions.len(), 4);
     let effects = effects(&mut engine);
-    let announced = effects.iter().find_map(|effect| match effect {
-        Effect::UpdateMetadata { update, .. } => Some(&update.topics[0].partitions),
-        _ => None,
-    });
+    let announced = effects.iter().find_map(update_of).map(|update| &update.topics[0].partitions);
     let numbers: Vec<i32> = announced.unwrap().iter().map(|partition| partition.partition).collect();
     assert_eq!(numbers, [2, 3], "only the new ones are news");
 }
@@ -152,17 +188,18 @@ fn a_deleted_topic_is_withdrawn_before_its_logs_go() {
     let id = Uuid([1; 16]);
     assert_eq!(engine.handle_delete_topic(&TopicSelector::Id(id)).unwrap(), ("t".to_owned(), id));
     let effects = effects(&mut engine);
-    let [
-        Effect::Persist,
-        Effect::UpdateMetadata { update, .. },
-        Effect::StopReplica(stop),
-        Effect::TopicConfigs { .. },
-    ] = &effects[..]
+    let [Effect::Persist, update, Effect::Send(stop), Effect::TopicConfigs { .. }, Effect::Persist] =
+        &effects[..]
     else {
         panic!("{effects:?}")
     };
+    let (Some(update), ControlBody::StopReplica(stop)) = (update_of(update), &stop.body) else {
+        panic!("{effects:?}")
+    };
+    assert!(engine.state().deleting.is_empty(), "everybody has forgotten it");
     assert!(update.topics[0].partitions.iter().all(|partition| partition.leader == LEADER_DURING_DELETE));
-    assert_eq!(stop.partitions, [0, 1]);
+    let stopped: Vec<_> = stop.topics[0].partitions.iter().map(|p| (p.partition, p.delete)).collect();
+    assert_eq!(stopped, [(0, true), (1, true)]);
     for (selector, code) in [
         (TopicSelector::Name("t".to_owned()), ErrorCode::UNKNOWN_TOPIC_OR_PARTITION),
         (TopicSelector::Id(id), ErrorCode::UNKNOWN_TOPIC_ID),
@@ -174,16 +211,18 @@ fn a_deleted_topic_is_withdrawn_before_its_logs_go() {
 #[test]
 fn epochs_rise_and_producer_ids_are_given_once_across_restarts() {
     let dir = tempfile::tempdir().unwrap();
-    let store = ControllerStore::new(milena_storage::fs::RealFileSystem::shared(), dir.path());
+    let store =
+        RegistryStore::new(milena_storage::fs::RealFileSystem::shared(), dir.path(), "controller.json");
     assert_eq!(store.load().unwrap(), None);
     let mut engine = elected(ControllerState::new("c".to_owned()), [1]);
     engine.handle_create_topic(create("t"), false).unwrap();
     let first = engine.handle_allocate_producer_ids().unwrap();
-    store.save(engine.state()).unwrap();
+    let saved = RegistryState { next_broker_epoch: 7, cluster: engine.state().clone() };
+    store.save(&saved).unwrap();
 
     let state = store.load().unwrap().unwrap();
-    assert_eq!(state, **engine.state());
-    let mut next = elected(state, [1]);
+    assert_eq!(state, saved);
+    let mut next = elected(ControllerState::clone(&state.cluster), [1]);
     assert_eq!(next.state().controller_epoch, engine.state().controller_epoch + 1);
     assert_eq!(next.state().topics["t"].partitions[0].leader_epoch, 1, "led again, in a new epoch");
     let second = next.handle_allocate_producer_ids().unwrap();
@@ -193,10 +232,70 @@ fn epochs_rise_and_producer_ids_are_given_once_across_restarts() {
 #[test]
 fn a_state_of_another_version_is_refused_and_not_overwritten() {
     let dir = tempfile::tempdir().unwrap();
-    let store = ControllerStore::new(milena_storage::fs::RealFileSystem::shared(), dir.path());
+    let store =
+        RegistryStore::new(milena_storage::fs::RealFileSystem::shared(), dir.path(), "controller.json");
     for content in ["{\"version\":2,\"state\":{}}", "{\"version\":1,\"state\":{}}", "garbage"] {
         std::fs::write(dir.path().join("controller.json"), content).unwrap();
         let error = store.load().unwrap_err().to_string();
         assert!(error.contains("controller.json"), "{error}");
     }
+}
+
+#[test]
+fn the_file_of_a_broker_that_was_alone_before_there_were_clusters_is_read() {
+    let dir = tempfile::tempdir().unwrap();
+    let store =
+        RegistryStore::new(milena_storage::fs::RealFileSystem::shared(), dir.path(), "controller.json");
+    let partition = r#"{"replicas":[1],"isr":[1],"leader":1,"leader_epoch":4}"#;
+    let topic = format!(r#"{{"id":"{}","partitions":[{partition}]}}"#, Uuid([1; 16]));
+    let state =
+        format!(r#"{{"cluster_id":"c","controller_epoch":3,"next_producer_id":5,"topics":{{"t":{topic}}}}}"#);
+    let file = format!(r#"{{"version":1,"state":{state}}}"#);
+    std::fs::write(dir.path().join("controller.json"), file).unwrap();
+    let state = store.load().unwrap().unwrap();
+    assert_eq!((state.next_broker_epoch, state.cluster.controller_epoch), (1, 3));
+    let engine = elected(ControllerState::clone(&state.cluster), [1]);
+    let partition = &engine.state().topics["t"].partitions[0];
+    assert_eq!((partition.leader, partition.leader_epoch, partition.partition_epoch), (1, 5, 1));
+}
+
+#[test]
+fn settings_change_all_together_or_not_at_all() {
+    let mut engine = elected(ControllerState::new("c".to_owned()), [1]);
+    engine.handle_create_topic(create("t"), false).unwrap();
+    effects(&mut engine);
+    let change = |name: &str, op, value: Option<&str>| ConfigChange {
+        name: name.to_owned(),
+        op,
+        value: value.map(str::to_owned),
+    };
+    let set = |name: &str, value| change(name, ConfigOp::Set, Some(value));
+    let good = vec![set("retention.ms", "1000"), change("cleanup.policy", ConfigOp::Append, Some("compact"))];
+    engine.handle_incremental_alter_configs("t", good.clone(), true).unwrap();
+    assert!(effects(&mut engine).is_empty());
+    engine.handle_incremental_alter_configs("t", good, false).unwrap();
+    let configs = engine.state().topics["t"].configs.clone();
+    assert_eq!((&*configs["retention.ms"], &*configs["cleanup.policy"]), ("1000", "delete,compact"));
+    let told = effects(&mut engine);
+    assert!(matches!(&told[..], [Effect::Persist, Effect::TopicConfigs { .. }]), "{told:?}");
+
+    let bad = [
+        ("t", vec![set("retention.ms", "5"), set("no.such", "1")], ErrorCode::INVALID_CONFIG),
+        ("t", vec![change("retention.ms", ConfigOp::Append, Some("5"))], ErrorCode::INVALID_CONFIG),
+        ("t", vec![change("retention.ms", ConfigOp::Set, None)], ErrorCode::INVALID_CONFIG),
+        ("t", vec![set("retention.ms", "5"), set("retention.ms", "6")], ErrorCode::INVALID_REQUEST),
+        ("u", vec![set("retention.ms", "5")], ErrorCode::UNKNOWN_TOPIC_OR_PARTITION),
+    ];
+    for (topic, changes, code) in bad {
+        let refused = engine.handle_incremental_alter_configs(topic, changes, false);
+        assert_eq!(refused.unwrap_err().code, code);
+        assert_eq!(engine.state().topics["t"].configs, configs);
+    }
+    let back = vec![
+        change("retention.ms", ConfigOp::Delete, None),
+        change("cleanup.policy", ConfigOp::Subtract, Some("delete")),
+    ];
+    engine.handle_incremental_alter_configs("t", back, false).unwrap();
+    let configs = &engine.state().topics["t"].configs;
+    assert_eq!(configs.iter().collect::<Vec<_>>(), [(&"cleanup.policy".to_owned(), &"compact".to_owned())]);
 }

@@ -14,7 +14,7 @@ use milena_storage::{LogConfig, LogManager, TopicPartition};
 use parking_lot::Mutex;
 
 use crate::clock::Clock;
-use crate::controller::{LeaderAndIsrTopic, StopReplica};
+use crate::controller::{LeaderAndIsrTopic, StopReplica, StopReplicaTopic};
 use crate::topic_configs::TopicConfigs;
 
 pub(crate) use partition::{Appended, Partition, Refusal, error_code};
@@ -141,31 +141,39 @@ impl ReplicaManager {
         hosted
     }
 
-    /// Gives partitions up and deletes their logs (StopReplica). Blocking.
-    pub(crate) fn stop_and_delete(&self, request: &StopReplica) {
+    /// Gives partitions up, and deletes those logs that are to go (StopReplica). Blocking.
+    pub(crate) fn stop_replicas(&self, request: &StopReplica) {
+        for topic in &request.topics {
+            self.stop_topic(topic);
+        }
+    }
+
+    fn stop_topic(&self, topic: &StopReplicaTopic) {
         let mut stopped = Vec::new();
         {
             let _changing = self.changing.lock();
             let mut next = Topics::clone(&self.topics.load());
-            let Some(hosted) = next.get(&request.topic).filter(|hosted| hosted.id == request.id) else {
-                return;
-            };
+            let Some(hosted) = next.get(&topic.name) else { return };
             let mut hosted = HostedTopic::clone(hosted);
-            for number in &request.partitions {
-                stopped.extend(hosted.partitions.remove(number).map(|hosted| (*number, hosted)));
+            for partition in &topic.partitions {
+                let hosted = hosted.partitions.remove(&partition.partition);
+                stopped.extend(hosted.map(|hosted| (partition, hosted)));
             }
             if hosted.partitions.is_empty() {
-                next.remove(&request.topic);
+                next.remove(&topic.name);
             } else {
-                next.insert(request.topic.clone(), Arc::new(hosted));
+                next.insert(topic.name.clone(), Arc::new(hosted));
             }
             self.topics.store(Arc::new(next));
         }
-        for (number, hosted) in stopped {
+        for (partition, hosted) in stopped {
             if let HostedPartition::Online(partition) = hosted {
                 partition.stop();
             }
-            let topic_partition = TopicPartition::new(&*request.topic, number);
+            if !partition.delete {
+                continue;
+            }
+            let topic_partition = TopicPartition::new(&*topic.name, partition.partition);
             if let Err(error) = self.logs.delete(&topic_partition) {
                 tracing::error!(%topic_partition, %error, "the log cannot be deleted");
             }

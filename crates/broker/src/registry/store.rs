@@ -1,22 +1,23 @@
-//! [`ControllerStore`]: the controller's state in one JSON file, which is replaced whole.
+//! [`RegistryStore`]: the registry's state in one JSON file, which is replaced whole.
 
 use std::io;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use milena_storage::fs::{SharedFileSystem, read_file, write_file_atomically};
 use serde::{Deserialize, Serialize};
 
-use super::ControllerState;
+use super::RegistryState;
 use crate::BrokerError;
+use crate::controller::ControllerState;
 
-const FILE: &str = "controller.json";
 const VERSION: u32 = 1;
 /// Some 100 bytes a partition: room for half a million of them.
 const FILE_MAX: usize = 64 * 1024 * 1024;
 
 /// The state on disk.
 #[derive(Debug, Clone)]
-pub(crate) struct ControllerStore {
+pub(crate) struct RegistryStore {
     fs: SharedFileSystem,
     path: PathBuf,
 }
@@ -24,22 +25,31 @@ pub(crate) struct ControllerStore {
 #[derive(Serialize)]
 struct Written<'a> {
     version: u32,
+    next_broker_epoch: i64,
     state: &'a ControllerState,
 }
 
 #[derive(Deserialize)]
 struct Read {
     version: u32,
+    #[serde(default = "first_broker_epoch")]
+    next_broker_epoch: i64,
     state: serde_json::Value,
 }
 
-impl ControllerStore {
-    pub(crate) fn new(fs: SharedFileSystem, data_dir: &Path) -> Self {
-        Self { fs, path: data_dir.join(FILE) }
+/// The files of a broker that was alone have no epochs of brokers.
+fn first_broker_epoch() -> i64 {
+    1
+}
+
+impl RegistryStore {
+    /// The state in the file `name` of `data_dir`.
+    pub(crate) fn new(fs: SharedFileSystem, data_dir: &Path, name: &str) -> Self {
+        Self { fs, path: data_dir.join(name) }
     }
 
     /// The state that was saved last, or None on a new directory.
-    pub(crate) fn load(&self) -> Result<Option<ControllerState>, BrokerError> {
+    pub(crate) fn load(&self) -> Result<Option<RegistryState>, BrokerError> {
         let content = match read_file(&*self.fs, &self.path, FILE_MAX) {
             Ok(content) => content,
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
@@ -50,13 +60,17 @@ impl ControllerStore {
             let reason = format!("version {} where {VERSION} is known", read.version);
             return Err(BrokerError::CorruptState { path: self.path.clone(), reason });
         }
-        serde_json::from_value(read.state).map(Some).map_err(|error| self.corrupt(&error))
+        let next_broker_epoch = read.next_broker_epoch;
+        let cluster: ControllerState =
+            serde_json::from_value(read.state).map_err(|error| self.corrupt(&error))?;
+        Ok(Some(RegistryState { next_broker_epoch, cluster: Arc::new(cluster) }))
     }
 
     /// Makes `state` durable. When this fails, the old state is still there.
-    pub(crate) fn save(&self, state: &ControllerState) -> Result<(), BrokerError> {
-        let content =
-            serde_json::to_vec(&Written { version: VERSION, state }).map_err(|error| self.corrupt(&error))?;
+    pub(crate) fn save(&self, state: &RegistryState) -> Result<(), BrokerError> {
+        let written =
+            Written { version: VERSION, next_broker_epoch: state.next_broker_epoch, state: &state.cluster };
+        let content = serde_json::to_vec(&written).map_err(|error| self.corrupt(&error))?;
         write_file_atomically(&*self.fs, &self.path, &content).map_err(BrokerError::io(&self.path))
     }
 

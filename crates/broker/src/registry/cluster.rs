@@ -1,0 +1,139 @@
+//! [`ClusterRegistry`]: the registry of the brokers of one process, and its file.
+
+use std::sync::Arc;
+
+use parking_lot::Mutex;
+use tokio::sync::watch;
+use tokio::time::Instant;
+
+use super::store::RegistryStore;
+use super::{
+    ControllerInfo, Registration, RegistryConfig, RegistryEngine, RegistryError, RegistryState, RegistryView,
+};
+use crate::BrokerError;
+use crate::controller::ControllerState;
+use crate::metadata_cache::BrokerInfo;
+use crate::node::random_uuid;
+
+/// Why the registry did not do what it was asked for.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum ClusterRegistryError {
+    /// It refuses.
+    #[error(transparent)]
+    Refused(#[from] RegistryError),
+    /// It would, but its file cannot be written. Nothing has changed.
+    #[error(transparent)]
+    Disk(#[from] BrokerError),
+}
+
+/// What ZooKeeper was, for the brokers of one process: they share it by reference.
+///
+/// Whatever it is asked for is durable before it is answered, and before a watcher sees it. The methods that say so wait
+/// for the disk.
+#[derive(Debug)]
+pub(crate) struct ClusterRegistry {
+    engine: Mutex<RegistryEngine>,
+    store: RegistryStore,
+    started: Instant,
+    view: watch::Sender<RegistryView>,
+}
+
+impl ClusterRegistry {
+    /// The registry whose file this is, or that of a new cluster. Blocking.
+    pub(crate) fn open(store: RegistryStore, config: RegistryConfig) -> Result<Self, BrokerError> {
+        let state = match store.load()? {
+            Some(state) => state,
+            None => {
+                let state = RegistryState::new(random_uuid().to_string());
+                // No broker may belong to a cluster that nobody remembers.
+                store.save(&state)?;
+                state
+            }
+        };
+        let engine = Mutex::new(RegistryEngine::new(config, state));
+        Ok(Self { engine, store, started: Instant::now(), view: watch::Sender::default() })
+    }
+
+    /// The controller's state, as it is durable.
+    pub(crate) fn cluster_state(&self) -> Arc<ControllerState> {
+        self.engine.lock().state().cluster.clone()
+    }
+
+    /// Who is alive, and who is the controller; the receiver hears of each change.
+    pub(crate) fn watch(&self) -> watch::Receiver<RegistryView> {
+        self.view.subscribe()
+    }
+
+    /// A broker is there. Blocking.
+    pub(crate) fn register(&self, info: BrokerInfo) -> Result<Registration, ClusterRegistryError> {
+        let now = self.started.elapsed();
+        self.transaction(|engine| Ok(engine.register(info, now)))
+    }
+
+    /// A broker is still there.
+    pub(crate) fn heartbeat(&self, broker: i32, epoch: i64) -> Result<(), ClusterRegistryError> {
+        let now = self.started.elapsed();
+        self.transaction(|engine| engine.heartbeat(broker, epoch, now))
+    }
+
+    /// A broker leaves.
+    pub(crate) fn unregister(&self, broker: i32, epoch: i64) -> Result<(), ClusterRegistryError> {
+        self.transaction(|engine| engine.unregister(broker, epoch))
+    }
+
+    /// Ends the sessions that are due.
+    pub(crate) fn tick(&self) -> Result<(), ClusterRegistryError> {
+        let now = self.started.elapsed();
+        self.transaction(|engine| {
+            engine.tick(now);
+            Ok(())
+        })
+    }
+
+    /// A broker wants to be the controller. Blocking.
+    pub(crate) fn elect(
+        &self,
+        broker: i32,
+        epoch: i64,
+    ) -> Result<(ControllerInfo, Arc<ControllerState>), ClusterRegistryError> {
+        self.transaction(|engine| engine.elect(broker, epoch))
+    }
+
+    /// A controller gives up.
+    pub(crate) fn resign(&self, controller: ControllerInfo) -> Result<(), ClusterRegistryError> {
+        self.transaction(|engine| {
+            engine.resign(controller);
+            Ok(())
+        })
+    }
+
+    /// The controller's state is another one. Blocking.
+    pub(crate) fn write(&self, next: Arc<ControllerState>) -> Result<(), ClusterRegistryError> {
+        self.transaction(|engine| engine.write(next))
+    }
+
+    fn transaction<T>(
+        &self,
+        work: impl FnOnce(&mut RegistryEngine) -> Result<T, RegistryError>,
+    ) -> Result<T, ClusterRegistryError> {
+        let mut engine = self.engine.lock();
+        let before = engine.clone();
+        let answer = work(&mut engine);
+        if engine.take_needs_persist()
+            && let Err(error) = self.store.save(engine.state())
+        {
+            tracing::error!(%error, "the registry's state cannot be saved; nothing is changed");
+            *engine = before;
+            return Err(error.into());
+        }
+        let view = engine.view();
+        self.view.send_if_modified(|current| {
+            let is_news = *current != view;
+            if is_news {
+                *current = view;
+            }
+            is_news
+        });
+        Ok(answer?)
+    }
+}
