@@ -1,4 +1,4 @@
-//! [`Background`]: what a broker does unasked: retention, checkpoints, and fsync under an interval.
+//! [`Background`]: what a broker does unasked: retention, checkpoints, replication, and fsync under an interval.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -8,14 +8,19 @@ use tokio::task::JoinHandle;
 use tokio::time::{MissedTickBehavior, interval};
 
 use crate::node::Node;
+use crate::replica_manager::{Replication, ReplicationDeps};
 
 /// `log.flush.offset.checkpoint.interval.ms`.
 const CHECKPOINT_EVERY: Duration = Duration::from_mins(1);
+
+/// `replica.high.watermark.checkpoint.interval.ms`.
+const HIGH_WATERMARK_CHECKPOINT_EVERY: Duration = Duration::from_secs(5);
 
 /// The tasks; dropping it ends them.
 #[derive(Debug)]
 pub(crate) struct Background {
     tasks: Vec<JoinHandle<()>>,
+    _replication: Replication,
 }
 
 impl Background {
@@ -29,6 +34,12 @@ impl Background {
                     tracing::warn!(%error, "the checkpoints cannot be written; a recovery will take longer");
                 }
             })),
+            tokio::spawn(every(HIGH_WATERMARK_CHECKPOINT_EVERY, node.clone(), |node| {
+                node.replica_manager.checkpoint_high_watermarks();
+            })),
+            tokio::spawn(every(node.config.replica_lag_time_max / 2, node.clone(), |node| {
+                node.replica_manager.shrink_isrs();
+            })),
         ];
         if let FsyncPolicy::Interval(wait) = node.config.fsync {
             tasks.push(tokio::spawn(every(wait, node.clone(), |node| {
@@ -37,7 +48,13 @@ impl Background {
                 }
             })));
         }
-        Self { tasks }
+        let _replication = Replication::start(ReplicationDeps {
+            replica_manager: node.replica_manager.clone(),
+            metadata_cache: node.metadata_cache.clone(),
+            listener: node.config.inter_broker_listener().to_owned(),
+            fsync: node.config.fsync,
+        });
+        Self { tasks, _replication }
     }
 }
 

@@ -54,7 +54,10 @@ pub(crate) fn boot(config: BrokerConfig, data_dir: DataDir, info: BrokerInfo) ->
     let cluster_id = engine.state().cluster_id.clone();
     let metadata_cache = Arc::new(MetadataCache::new(cluster_id));
     let replica_manager =
-        Arc::new(ReplicaManager::new(config.node_id, logs, config.log.clone(), topic_configs.clone(), clock));
+        ReplicaManager::new(config.node_id, logs, config.log.clone(), topic_configs.clone(), clock)
+            .with_lag_time_max(config.replica_lag_time_max);
+    let replica_manager = Arc::new(replica_manager);
+    replica_manager.set_broker_epoch(registration.broker_epoch);
     let deps = ControllerDeps {
         registry: registry.clone(),
         metadata_cache: metadata_cache.clone(),

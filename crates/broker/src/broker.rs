@@ -151,6 +151,12 @@ impl Broker {
         self.node.data_dir.path().to_owned()
     }
 
+    /// What its requests work on.
+    #[cfg(test)]
+    pub(crate) fn node(&self) -> &Arc<Node> {
+        &self.node
+    }
+
     /// Where the first listener listens.
     pub fn address(&self) -> SocketAddr {
         // A configuration without a listener does not start.
@@ -190,6 +196,7 @@ impl Broker {
         sockets.shutdown(DRAIN).await;
         drop(background);
         let closed = blocking(move || {
+            node.replica_manager.checkpoint_high_watermarks();
             let logs = node.replica_manager.logs();
             logs.shutdown().map_err(|error| BrokerError::Log(error.to_string()))
         })

@@ -12,6 +12,9 @@ use crate::BrokerError;
 /// The name of the listener that a broker has when nothing else is said.
 pub const DEFAULT_LISTENER: &str = "PLAINTEXT";
 
+/// `replica.lag.time.max.ms` when nothing else is said.
+pub(crate) const DEFAULT_REPLICA_LAG_TIME_MAX: Duration = Duration::from_secs(30);
+
 /// The configuration of one broker. Names and defaults are Kafka's (`server.properties`) unless a comment says why not.
 #[derive(Debug, Clone)]
 pub struct BrokerConfig {
@@ -39,6 +42,10 @@ pub struct BrokerConfig {
     pub fsync: FsyncPolicy,
     /// `log.retention.check.interval.ms`.
     pub retention_check_interval: Duration,
+    /// `replica.lag.time.max.ms`: a follower that has not caught up for so long is in sync no more.
+    pub replica_lag_time_max: Duration,
+    /// `replica.selector.class`.
+    pub replica_selector: ReplicaSelector,
     /// Limits of the sockets.
     pub socket: SocketConfig,
 }
@@ -60,8 +67,15 @@ impl BrokerConfig {
             log: LogConfig::default(),
             fsync: FsyncPolicy::default(),
             retention_check_interval: Duration::from_mins(5),
+            replica_lag_time_max: DEFAULT_REPLICA_LAG_TIME_MAX,
+            replica_selector: ReplicaSelector::default(),
             socket: SocketConfig::default(),
         }
+    }
+
+    /// The listener on which brokers talk to each other (`inter.broker.listener.name`): the first one.
+    pub(crate) fn inter_broker_listener(&self) -> &str {
+        self.listeners.first().map_or(DEFAULT_LISTENER, |listener| listener.name.as_str())
     }
 
     pub(crate) fn validate(&self) -> Result<(), BrokerError> {
@@ -82,6 +96,16 @@ impl BrokerConfig {
         }
         Ok(())
     }
+}
+
+/// Which replica a leader sends consumers to (KIP-392).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum ReplicaSelector {
+    /// None but itself (`LeaderSelector`).
+    #[default]
+    Leader,
+    /// One in the consumer's rack that is in sync, if there is one (`RackAwareReplicaSelector`).
+    RackAware,
 }
 
 /// One listener: where it listens, and which address clients are told to use.

@@ -1,17 +1,18 @@
 //! Fetch (key 1), versions 4 to 18.
 //!
-//! Served: consumers; long polling, woken by appends; `min_bytes`, `max_bytes` and `partition_max_bytes`, which the first
-//! batch may exceed (KIP-74); topics by name, and by id from version 13; both isolation levels, which are the same
-//! without transactions; leader epoch checks (KIP-320) and diverging epochs (KIP-595).
-//! Not served: fetch sessions (KIP-227). A client that asks for one is told session 0, which means none, and sends every
-//! fetch in full; the id of a session that never was is FETCH_SESSION_ID_NOT_FOUND. Followers: no broker but this one has
-//! a replica, so the replica id of another is answered with UNKNOWN_TOPIC_OR_PARTITION.
+//! Served: consumers, up to the high watermark, and followers, up to the log's end, whose fetches say how far they are;
+//! long polling, woken by appends and by moves of the high watermark; `min_bytes`, `max_bytes` and `partition_max_bytes`,
+//! which the first batch may exceed (KIP-74); topics by name, and by id from version 13; both isolation levels, which are
+//! the same without transactions; leader epoch checks (KIP-320), diverging epochs (KIP-595), sessions (KIP-227), a follower's
+//! high watermark (KIP-1166), leader hints (KIP-951) from version 16 on. From version 11 on a consumer that names its rack
+//! may read from followers (KIP-392), and is sent to one if `replica_selector` says so.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 
 use bytes::Bytes;
-use milena_protocol::messages::fetch_response::{EpochEndOffset, LeaderIdAndEpoch, PartitionData};
+use milena_protocol::messages::fetch_response::{LeaderIdAndEpoch, NodeEndpoint, PartitionData};
 use milena_protocol::messages::{
     FetchPartition, FetchRequest, FetchResponse, FetchTopic, FetchableTopicResponse,
 };
@@ -19,8 +20,12 @@ use milena_protocol::{ErrorCode, VersionRange};
 use tokio::time::{Instant, timeout_at};
 
 use super::RequestContext;
+use super::leader_hints::{self, LEADER_MOVED};
+use crate::config::ReplicaSelector;
 use crate::network::{Answer, CloseReason, Reply};
-use crate::replica_manager::{Partition, ReplicaManager, Waiter, error_code};
+use crate::node::Node;
+use crate::replica::{FollowerFetch, Role};
+use crate::replica_manager::{Partition, Progress, ReplicaManager, Waiter, error_code};
 
 pub(super) const VERSIONS: VersionRange = VersionRange::new(4, 18);
 
@@ -30,9 +35,8 @@ const FETCH_MAX_BYTES: usize = 55 * 1024 * 1024;
 const MAX_WAIT: Duration = Duration::from_mins(5);
 const TOPIC_ID_VERSION: i16 = 13;
 const READ_COMMITTED: i8 = 1;
-/// The session epoch of a fetch that closes its session, or never had one (`FetchMetadata.FINAL_EPOCH`).
-const FINAL_EPOCH: i32 = -1;
-const INITIAL_EPOCH: i32 = 0;
+/// The first version that tells who leads instead (KIP-951).
+const LEADER_HINT_VERSION: i16 = 16;
 
 /// The answer is read when it is its turn to be written, so a connection never holds two of them in memory.
 pub(super) fn handle(request: FetchRequest, context: RequestContext) -> Result<Reply, CloseReason> {
@@ -41,16 +45,48 @@ pub(super) fn handle(request: FetchRequest, context: RequestContext) -> Result<R
     Ok(Reply::Later(Box::pin(answer(request, context, deadline))))
 }
 
-async fn answer(request: FetchRequest, context: RequestContext, deadline: Instant) -> Answer {
-    let in_session =
-        request.session_id != 0 && ![INITIAL_EPOCH, FINAL_EPOCH].contains(&request.session_epoch);
-    if in_session {
-        let error_code = ErrorCode::FETCH_SESSION_ID_NOT_FOUND;
-        return context.encode(&FetchResponse { error_code, ..Default::default() }).map(Some);
-    }
+async fn answer(mut request: FetchRequest, context: RequestContext, deadline: Instant) -> Answer {
+    let replicas = &context.node.replica_manager;
+    let by_id = context.version() >= TOPIC_ID_VERSION;
+    let begun = replicas.fetch_sessions().begin(&mut request, by_id, replicas.now(), rand::random);
+    let session = match begun {
+        Ok(session) => session,
+        Err(error_code) => {
+            return context.encode(&FetchResponse { error_code, ..Default::default() }).map(Some);
+        }
+    };
     let fetch = Fetch::new(request, &context);
-    let response = fetch.wait_and_read(deadline).await;
+    let mut response = fetch.wait_and_read(deadline).await;
+    replicas.fetch_sessions().finish(&session, &mut response);
+    add_leader_hints(&mut response, &context);
     context.encode(&response).map(Some)
+}
+
+/// Tells who leads the partitions that moved away, and where it is to be reached.
+fn add_leader_hints(response: &mut FetchResponse, context: &RequestContext) {
+    if context.version() < LEADER_HINT_VERSION {
+        return;
+    }
+    let mut leaders = BTreeMap::new();
+    for topic in &mut response.responses {
+        let moved = topic.partitions.iter_mut().filter(|data| LEADER_MOVED.contains(&data.error_code));
+        for data in moved {
+            let Ok(name) = context.topic_name(topic.topic_id) else { continue };
+            let Some(hint) = leader_hints::find(context, &name, data.partition_index) else { continue };
+            data.current_leader =
+                LeaderIdAndEpoch { leader_id: hint.leader_id, leader_epoch: hint.leader_epoch };
+            leaders.extend(hint.endpoint.map(|endpoint| (hint.leader_id, endpoint)));
+        }
+    }
+    response.node_endpoints = leaders
+        .into_iter()
+        .map(|(node_id, endpoint)| NodeEndpoint {
+            node_id,
+            host: endpoint.host,
+            port: endpoint.port,
+            rack: endpoint.rack,
+        })
+        .collect();
 }
 
 /// A fetch whose partitions have been looked up.
@@ -58,6 +94,13 @@ struct Fetch {
     max_bytes: usize,
     min_bytes: usize,
     read_committed: bool,
+    /// Who fetches, if it is a follower, with its broker epoch.
+    follower: Option<(i32, i64)>,
+    /// The rack of a consumer that may be sent to followers.
+    rack: Option<String>,
+    node: Arc<Node>,
+    /// The listener that the client came in on.
+    listener: Arc<str>,
     topics: Vec<FetchedTopic>,
     replicas: Arc<ReplicaManager>,
 }
@@ -84,7 +127,6 @@ impl Fetch {
             let name =
                 if by_id { context.topic_name(topic.topic_id) } else { Ok(Arc::from(topic.topic.as_str())) };
             let find = |partition: &FetchPartition| match &name {
-                Ok(_) if replica_id >= 0 => Err(ErrorCode::UNKNOWN_TOPIC_OR_PARTITION),
                 Ok(name) => context.node.replica_manager.partition(name, partition.partition),
                 Err(code) => Err(*code),
             };
@@ -95,6 +137,10 @@ impl Fetch {
             max_bytes: usize::try_from(request.max_bytes).unwrap_or(0).min(FETCH_MAX_BYTES),
             min_bytes: usize::try_from(request.min_bytes).unwrap_or(0),
             read_committed: request.isolation_level == READ_COMMITTED,
+            follower: (replica_id >= 0).then_some((replica_id, request.replica_state.replica_epoch)),
+            rack: (replica_id < 0 && !request.rack_id.is_empty()).then_some(request.rack_id),
+            node: context.node.clone(),
+            listener: context.peer.listener.clone(),
             topics: topics.collect(),
             replicas: context.node.replica_manager.clone(),
         }
@@ -105,9 +151,11 @@ impl Fetch {
         let waiter = Arc::new(Waiter::default());
         // Before the first look, so that no append slips in between.
         let _registrations: Vec<_> = self.partitions().map(|partition| partition.register(&waiter)).collect();
+        let mut first_look = true;
         loop {
-            let appended = self.appended_bytes();
-            let found = self.read();
+            let before = self.progress();
+            let found = self.read(first_look);
+            first_look = false;
             if self.replicas.is_stopping() || found.urgent || found.bytes >= self.min_bytes {
                 return found.response;
             }
@@ -115,15 +163,14 @@ impl Fetch {
             let enough = async {
                 loop {
                     waiter.woken().await;
-                    // What other than an append woke us changes what a look finds.
-                    let added = self.appended_bytes().wrapping_sub(appended);
-                    if added == 0 || added >= missing {
+                    let now = self.progress();
+                    if now.events != before.events || now.bytes.wrapping_sub(before.bytes) >= missing {
                         return;
                     }
                 }
             };
             if timeout_at(deadline, enough).await.is_err() {
-                return self.read().response;
+                return self.read(false).response;
             }
         }
     }
@@ -132,16 +179,21 @@ impl Fetch {
         self.topics.iter().flat_map(|topic| &topic.partitions).filter_map(|partition| partition.as_ref().ok())
     }
 
-    fn appended_bytes(&self) -> u64 {
-        self.partitions().fold(0, |sum, partition| sum.wrapping_add(partition.appended_bytes()))
+    fn progress(&self) -> Progress {
+        let each = self.partitions().map(|partition| partition.progress(self.follower.is_some()));
+        each.fold(Progress::default(), |sum, one| Progress {
+            bytes: sum.bytes.wrapping_add(one.bytes),
+            events: sum.events.wrapping_add(one.events),
+        })
     }
 
-    fn read(&self) -> Found {
+    /// Looks at all partitions; the first look is the one that says how far a follower is.
+    fn read(&self, first_look: bool) -> Found {
         let mut found = Found { response: FetchResponse::default(), bytes: 0, urgent: false };
         for topic in &self.topics {
             let asked = topic.topic.partitions.iter().zip(&topic.partitions);
             let partitions =
-                asked.map(|(asked, partition)| self.read_partition(asked, partition, &mut found));
+                asked.map(|(asked, partition)| self.read_partition(asked, partition, first_look, &mut found));
             let partitions = partitions.collect();
             found.response.responses.push(FetchableTopicResponse {
                 topic: topic.topic.topic.clone(),
@@ -156,15 +208,21 @@ impl Fetch {
         &self,
         asked: &FetchPartition,
         partition: &Result<Arc<Partition>, ErrorCode>,
+        first_look: bool,
         found: &mut Found,
     ) -> PartitionData {
         let partition = match partition {
             Ok(partition) => partition,
             Err(code) => return refused(asked, *code, found),
         };
-        if let Err(code) = partition.check_leader(asked.current_leader_epoch) {
-            return refused(asked, code, found);
-        }
+        let role = match partition.check_replica(asked.current_leader_epoch) {
+            Ok(Role::Follower(_)) if self.rack.is_none() => Err(ErrorCode::NOT_LEADER_OR_FOLLOWER),
+            role => role,
+        };
+        let role = match role {
+            Ok(role) => role,
+            Err(code) => return refused(asked, code, found),
+        };
         let mut data = PartitionData {
             partition_index: asked.partition,
             high_watermark: partition.high_watermark(),
@@ -175,19 +233,38 @@ impl Fetch {
             records: Some(Bytes::new()),
             ..Default::default()
         };
-        if let Some((epoch, end_offset)) =
-            partition.diverging_epoch(asked.last_fetched_epoch, asked.fetch_offset)
+        if let Some(end) = partition.diverging_epoch(asked.last_fetched_epoch, asked.fetch_offset) {
+            data.diverging_epoch = end;
+            found.urgent = true;
+            return data;
+        }
+        if role == Role::Leader
+            && let Some(replica) = self.closer_replica(partition, asked)
         {
-            data.diverging_epoch = EpochEndOffset { epoch, end_offset };
+            data.preferred_read_replica = replica;
             found.urgent = true;
             return data;
         }
         let limit = usize::try_from(asked.partition_max_bytes).unwrap_or(0);
         let limit = limit.min(self.max_bytes.saturating_sub(found.bytes));
         let first = found.bytes == 0;
-        let bound = if self.read_committed { data.last_stable_offset } else { data.high_watermark };
+        let bound = match self.follower {
+            Some(_) => partition.reader().log_end_offset(),
+            None if self.read_committed => data.last_stable_offset,
+            None => data.high_watermark,
+        };
         match partition.reader().read(asked.fetch_offset, limit, bound, first) {
             Ok(read) => {
+                if let Some((replica, broker_epoch)) = self.follower.filter(|_| first_look) {
+                    let fetch = FollowerFetch { replica, broker_epoch, offset: asked.fetch_offset };
+                    if let Err(code) = partition.follower_fetched(fetch, self.replicas.now()) {
+                        return refused(asked, code, found);
+                    }
+                }
+                if self.follower.is_some() {
+                    data.high_watermark = partition.high_watermark();
+                    found.urgent |= asked.high_watermark < data.high_watermark;
+                }
                 found.bytes += read.records.len();
                 data.records = Some(read.records);
                 data
@@ -200,6 +277,24 @@ impl Fetch {
                 refused(asked, code, found)
             }
         }
+    }
+}
+
+impl Fetch {
+    /// A follower in the consumer's rack, if that is not ours, which the consumer can reach
+    /// (`ReplicaManager.findPreferredReadReplica`).
+    fn closer_replica(&self, partition: &Partition, asked: &FetchPartition) -> Option<i32> {
+        let config = &self.node.config;
+        let rack = self.rack.as_ref()?;
+        if config.replica_selector != ReplicaSelector::RackAware || config.rack.as_ref() == Some(rack) {
+            return None;
+        }
+        let snapshot = self.node.metadata_cache.load();
+        let is_close = |id: &i32| {
+            let broker = snapshot.broker(*id).filter(|broker| broker.rack.as_ref() == Some(rack));
+            broker.is_some_and(|broker| broker.endpoint(&self.listener).is_some())
+        };
+        partition.readable_from(asked.fetch_offset).into_iter().find(is_close)
     }
 }
 

@@ -25,14 +25,23 @@ const LATEST_TIERED: i64 = -5;
 const EARLIEST_PENDING_UPLOAD: i64 = -6;
 
 const READ_COMMITTED: i8 = 1;
+/// The replica id of consumers.
+const CONSUMER: i32 = -1;
+/// The first version whose clients know OFFSET_NOT_AVAILABLE (KIP-207).
+const OFFSET_NOT_AVAILABLE_VERSION: i16 = 5;
 const UNKNOWN: i64 = -1;
 
 /// Looking for a time may read and inflate a batch: this belongs on a blocking thread.
 pub(super) fn handle(context: &RequestContext, request: ListOffsetsRequest) -> ListOffsetsResponse {
-    let committed = request.isolation_level == READ_COMMITTED;
+    let reader = match request.isolation_level {
+        // Replicas and debugging consumers (−2) see the whole log.
+        _ if request.replica_id != CONSUMER => Reader::Replica,
+        READ_COMMITTED => Reader::Committed,
+        _ => Reader::Uncommitted,
+    };
     let topics = request.topics.into_iter().map(|topic| {
         let answer = |asked: ListOffsetsPartition| {
-            let found = partition_offset(context, &topic.name, &asked, committed);
+            let found = partition_offset(context, &topic.name, &asked, reader);
             let (error_code, found) = match found {
                 Ok(found) => (ErrorCode::NONE, found),
                 Err(code) => (code, NOTHING),
@@ -52,6 +61,14 @@ pub(super) fn handle(context: &RequestContext, request: ListOffsetsRequest) -> L
     ListOffsetsResponse { topics: topics.collect(), ..Default::default() }
 }
 
+/// Who asks, and so how far it sees.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Reader {
+    Replica,
+    Committed,
+    Uncommitted,
+}
+
 const NOTHING: TimestampAndOffset =
     TimestampAndOffset { timestamp: UNKNOWN, offset: UNKNOWN, leader_epoch: -1 };
 
@@ -59,15 +76,28 @@ fn partition_offset(
     context: &RequestContext,
     topic: &str,
     asked: &ListOffsetsPartition,
-    committed: bool,
+    asker: Reader,
 ) -> Result<TimestampAndOffset, ErrorCode> {
     if context.version() < first_version(asked.timestamp) {
         return Err(ErrorCode::UNSUPPORTED_VERSION);
     }
     let partition = context.node.replica_manager.partition(topic, asked.partition_index)?;
     partition.check_leader(asked.current_leader_epoch)?;
-    let bound = if committed { partition.last_stable_offset() } else { partition.high_watermark() };
     let reader = partition.reader();
+    let bound = match asker {
+        Reader::Replica => reader.log_end_offset(),
+        Reader::Committed => partition.last_stable_offset(),
+        Reader::Uncommitted => partition.high_watermark(),
+    };
+    // A new leader that answered now might go back behind what the one before it has answered.
+    let looks_for_start = [EARLIEST, EARLIEST_LOCAL].contains(&asked.timestamp);
+    if asker != Reader::Replica && !looks_for_start && !partition.knows_high_watermark() {
+        return Err(if context.version() >= OFFSET_NOT_AVAILABLE_VERSION {
+            ErrorCode::OFFSET_NOT_AVAILABLE
+        } else {
+            ErrorCode::LEADER_NOT_AVAILABLE
+        });
+    }
     let found = match asked.timestamp {
         LATEST => return Ok(position(&partition, bound)),
         EARLIEST | EARLIEST_LOCAL => return Ok(position(&partition, reader.log_start_offset())),

@@ -9,13 +9,18 @@ mod delete_topics;
 mod describe_cluster;
 mod describe_configs;
 mod fetch;
+mod fetch_session;
 mod find_coordinator;
 mod init_producer_id;
+mod leader_hints;
 mod list_offsets;
 mod metadata;
 #[cfg(test)]
 mod metadata_tests;
+mod offset_for_leader_epoch;
 mod produce;
+
+pub(crate) use fetch_session::FetchSessionCache;
 
 use std::sync::Arc;
 
@@ -39,6 +44,7 @@ const SERVED: &[(ApiKey, VersionRange)] = &[
     (ApiKey::CreateTopics, create_topics::VERSIONS),
     (ApiKey::DeleteTopics, delete_topics::VERSIONS),
     (ApiKey::InitProducerId, init_producer_id::VERSIONS),
+    (ApiKey::OffsetForLeaderEpoch, offset_for_leader_epoch::VERSIONS),
     (ApiKey::DescribeConfigs, describe_configs::VERSIONS),
     (ApiKey::CreatePartitions, create_partitions::VERSIONS),
     (ApiKey::DescribeCluster, describe_cluster::VERSIONS),
@@ -113,6 +119,9 @@ impl RequestContext {
             ApiKey::DeleteTopics => self.reply(&delete_topics::handle(&self, self.decode(decoder)?).await),
             ApiKey::InitProducerId => {
                 self.reply(&init_producer_id::handle(&self, &self.decode(decoder)?).await)
+            }
+            ApiKey::OffsetForLeaderEpoch => {
+                self.reply(&offset_for_leader_epoch::handle(&self, self.decode(decoder)?))
             }
             ApiKey::DescribeConfigs => self.reply(&describe_configs::handle(&self, self.decode(decoder)?)),
             ApiKey::CreatePartitions => {

@@ -4,24 +4,31 @@
 //! again with the offsets that it has. Batches are stored as they come: magic, CRC, size, record count against the last
 //! offset delta, timestamps and the framing of uncompressed records are checked, compressed bodies are not inflated.
 //! Versions 0 to 2 close the connection, as Kafka 4 does, though ApiVersions names them.
+//! With acks=all the answer waits, for `timeout_ms` at most, until the high watermark has passed the records; that holds up
+//! no other request of the connection, and later requests append meanwhile. Leader hints (KIP-951) from version 10 on.
 //! Not served: transactional batches (INVALID_TXN_STATE); `record_errors`, since a batch is refused whole and the reason is
-//! in `error_message`; leader hints (KIP-951), since nobody else can lead. `timeout_ms` is not looked at, because no
-//! replica has to be waited for.
+//! in `error_message`.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
+use std::time::Duration;
 
 use bytes::Bytes;
-use milena_protocol::messages::produce_response::{PartitionProduceResponse, TopicProduceResponse};
-use milena_protocol::messages::{PartitionProduceData, ProduceRequest, ProduceResponse, TopicProduceData};
+use milena_protocol::messages::produce_response::{
+    LeaderIdAndEpoch, NodeEndpoint, PartitionProduceResponse, TopicProduceResponse,
+};
+use milena_protocol::messages::{ProduceRequest, ProduceResponse, TopicProduceData};
 use milena_protocol::records::{BatchHeader, Compression};
 use milena_protocol::{ErrorCode, VersionRange};
 use milena_storage::FsyncPolicy;
+use tokio::time::{Instant, timeout_at};
 
 use super::RequestContext;
+use super::leader_hints::{self, LEADER_MOVED};
 use crate::metadata_cache::is_internal_topic;
 use crate::network::{CloseReason, Reply};
 use crate::node::Node;
-use crate::replica_manager::{Appended, Refusal};
+use crate::replica_manager::{Appended, Partition, Refusal, Waiter};
 
 pub(super) const VERSIONS: VersionRange = VersionRange::new(3, 13);
 
@@ -33,14 +40,19 @@ const ALL_ACKS: i16 = -1;
 const ZSTD_VERSION: i16 = 7;
 /// The first version that names topics by id (KIP-516).
 const TOPIC_ID_VERSION: i16 = 13;
+/// The first version that tells who leads instead (KIP-951).
+const LEADER_HINT_VERSION: i16 = 10;
+/// The most that an answer waits. Clients ask for half a minute; one that asks for weeks only wants to keep us busy.
+const MAX_WAIT: Duration = Duration::from_mins(5);
 
 pub(super) async fn handle(request: ProduceRequest, context: RequestContext) -> Result<Reply, CloseReason> {
     let acks = request.acks;
     let version = context.version();
-    let appends = Appends { node: context.node.clone(), version, request };
+    let wait = Duration::from_millis(u64::try_from(request.timeout_ms).unwrap_or(0)).min(MAX_WAIT);
+    let appends = Appends { node: context.node.clone(), version, request, waiting: Vec::new() };
     // Under the operating system's policy an append is a copy into the page cache, which takes less time than handing
     // it to another thread. The other policies wait for the disk, and that must not stop the runtime.
-    let response = match context.node.config.fsync {
+    let (mut response, waiting) = match context.node.config.fsync {
         FsyncPolicy::Os => appends.run(),
         FsyncPolicy::EveryBatch | FsyncPolicy::Interval(_) => {
             tokio::task::spawn_blocking(move || appends.run())
@@ -51,7 +63,100 @@ pub(super) async fn handle(request: ProduceRequest, context: RequestContext) -> 
     if acks == NO_ACKS {
         return unacknowledged(&response);
     }
-    context.reply(&response)
+    if waiting.is_empty() {
+        add_leader_hints(&mut response, &context);
+        return context.reply(&response);
+    }
+    let deadline = Instant::now() + wait;
+    Ok(Reply::Later(Box::pin(async move {
+        replicated(&mut response, waiting, &context, deadline).await;
+        add_leader_hints(&mut response, &context);
+        context.encode(&response).map(Some)
+    })))
+}
+
+/// Records of an acks=all request that not every replica in sync has yet, and where their answer is.
+struct Unreplicated {
+    topic: usize,
+    partition_response: usize,
+    partition: Arc<Partition>,
+    appended: Appended,
+}
+
+/// Waits until every record has reached the replicas in sync, or cannot, or the time is over, and says so in the answer
+/// (Kafka: `DelayedProduce`).
+async fn replicated(
+    response: &mut ProduceResponse,
+    mut waiting: Vec<Unreplicated>,
+    context: &RequestContext,
+    deadline: Instant,
+) {
+    let waiter = Arc::new(Waiter::default());
+    // Before the first look, so that no move of the high watermark slips in between.
+    let _registrations: Vec<_> = waiting.iter().map(|waits| waits.partition.register(&waiter)).collect();
+    loop {
+        let mut fail = |waits: &Unreplicated, code| fail_partition(response, waits, code);
+        waiting.retain(|waits| match waits.partition.acknowledged(&waits.appended) {
+            None => true,
+            Some(Ok(())) => false,
+            Some(Err(code)) => {
+                fail(waits, code);
+                false
+            }
+        });
+        if waiting.is_empty() {
+            return;
+        }
+        let over =
+            context.node.replica_manager.is_stopping() || timeout_at(deadline, waiter.woken()).await.is_err();
+        if over {
+            for waits in &waiting {
+                fail(waits, ErrorCode::REQUEST_TIMED_OUT);
+            }
+            return;
+        }
+    }
+}
+
+fn fail_partition(response: &mut ProduceResponse, waits: &Unreplicated, code: ErrorCode) {
+    let topic = response.responses.get_mut(waits.topic);
+    if let Some(answer) = topic.and_then(|topic| topic.partition_responses.get_mut(waits.partition_response))
+    {
+        *answer = self::answer(answer.index, Err(&code.into()));
+    }
+}
+
+/// Tells who leads the partitions that moved away, and where it is to be reached.
+fn add_leader_hints(response: &mut ProduceResponse, context: &RequestContext) {
+    if context.version() < LEADER_HINT_VERSION {
+        return;
+    }
+    let mut leaders = BTreeMap::new();
+    for topic in &mut response.responses {
+        let moved =
+            topic.partition_responses.iter_mut().filter(|answer| LEADER_MOVED.contains(&answer.error_code));
+        for answer in moved {
+            let name = if context.version() < TOPIC_ID_VERSION {
+                Ok(topic.name.as_str().into())
+            } else {
+                context.topic_name(topic.topic_id)
+            };
+            let Ok(name) = name else { continue };
+            let Some(hint) = leader_hints::find(context, &name, answer.index) else { continue };
+            answer.current_leader =
+                LeaderIdAndEpoch { leader_id: hint.leader_id, leader_epoch: hint.leader_epoch };
+            leaders.extend(hint.endpoint.map(|endpoint| (hint.leader_id, endpoint)));
+        }
+    }
+    response.node_endpoints = leaders
+        .into_iter()
+        .map(|(node_id, endpoint)| NodeEndpoint {
+            node_id,
+            host: endpoint.host,
+            port: endpoint.port,
+            rack: endpoint.rack,
+        })
+        .collect();
 }
 
 /// With acks=0 there is no answer; when something failed, closing the connection is the only way to say so.
@@ -74,25 +179,40 @@ struct Appends {
     node: Arc<Node>,
     version: i16,
     request: ProduceRequest,
+    waiting: Vec<Unreplicated>,
 }
 
 impl Appends {
-    fn run(mut self) -> ProduceResponse {
+    fn run(mut self) -> (ProduceResponse, Vec<Unreplicated>) {
         let topics = std::mem::take(&mut self.request.topic_data);
-        let responses = topics.into_iter().map(|topic| self.topic(topic)).collect();
-        ProduceResponse { responses, ..Default::default() }
+        let responses =
+            topics.into_iter().enumerate().map(|(number, topic)| self.topic(number, topic)).collect();
+        (ProduceResponse { responses, ..Default::default() }, self.waiting)
     }
 
-    fn topic(&self, topic: TopicProduceData) -> TopicProduceResponse {
+    fn topic(&mut self, number: usize, topic: TopicProduceData) -> TopicProduceResponse {
         let name = self.topic_name(&topic);
-        let append = |data: PartitionProduceData| {
+        let mut partition_responses = Vec::with_capacity(topic.partition_data.len());
+        for data in topic.partition_data {
             let result = match &name {
                 Ok(name) => self.partition(name, data.index, data.records),
                 Err(code) => Err((*code).into()),
             };
-            answer(data.index, result)
-        };
-        let partition_responses = topic.partition_data.into_iter().map(append).collect();
+            partition_responses.push(answer(data.index, result.as_ref().map(|(_, appended)| appended)));
+            match result {
+                Ok((partition, appended))
+                    if self.request.acks == ALL_ACKS && partition.acknowledged(&appended) != Some(Ok(())) =>
+                {
+                    self.waiting.push(Unreplicated {
+                        topic: number,
+                        partition_response: partition_responses.len() - 1,
+                        partition,
+                        appended,
+                    });
+                }
+                Ok(_) | Err(_) => {}
+            }
+        }
         TopicProduceResponse { name: topic.name, topic_id: topic.topic_id, partition_responses }
     }
 
@@ -107,7 +227,12 @@ impl Appends {
             .ok_or(ErrorCode::UNKNOWN_TOPIC_ID)
     }
 
-    fn partition(&self, topic: &str, index: i32, records: Option<Bytes>) -> Result<Appended, Refusal> {
+    fn partition(
+        &self,
+        topic: &str,
+        index: i32,
+        records: Option<Bytes>,
+    ) -> Result<(Arc<Partition>, Appended), Refusal> {
         if ![NO_ACKS, LEADER_ACKS, ALL_ACKS].contains(&self.request.acks) {
             return Err(ErrorCode::INVALID_REQUIRED_ACKS.into());
         }
@@ -116,8 +241,11 @@ impl Appends {
         }
         let records = records.unwrap_or_default();
         self.check_first_batch(&records)?;
-        let partition = self.node.replica_manager.partition(topic, index)?;
-        partition.append(records, self.request.acks == ALL_ACKS, self.node.clock.now_ms())
+        let replicas = &self.node.replica_manager;
+        let partition = replicas.partition(topic, index)?;
+        let acks_all = self.request.acks == ALL_ACKS;
+        let appended = partition.append(records, acks_all, self.node.clock.now_ms(), replicas.now())?;
+        Ok((partition, appended))
     }
 
     /// What depends on the request and not on the log (`ProduceRequest.validateRecords`).
@@ -144,20 +272,20 @@ impl Appends {
     }
 }
 
-fn answer(index: i32, result: Result<Appended, Refusal>) -> PartitionProduceResponse {
+fn answer(index: i32, result: Result<&Appended, &Refusal>) -> PartitionProduceResponse {
     match result {
-        Ok(appended) => PartitionProduceResponse {
+        Ok(Appended { info, .. }) => PartitionProduceResponse {
             index,
-            base_offset: appended.first_offset,
-            log_append_time_ms: appended.log_append_time.unwrap_or(-1),
-            log_start_offset: appended.log_start_offset,
+            base_offset: info.first_offset,
+            log_append_time_ms: info.log_append_time.unwrap_or(-1),
+            log_start_offset: info.log_start_offset,
             ..Default::default()
         },
         Err(refusal) => PartitionProduceResponse {
             index,
             error_code: refusal.code,
             base_offset: -1,
-            error_message: refusal.message,
+            error_message: refusal.message.clone(),
             ..Default::default()
         },
     }

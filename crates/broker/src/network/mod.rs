@@ -9,6 +9,7 @@
 
 mod acceptor;
 mod connection;
+mod inter_broker;
 mod peer_log;
 #[cfg(test)]
 mod tests;
@@ -26,6 +27,7 @@ use tokio::sync::watch;
 use crate::config::SocketConfig;
 
 pub(crate) use acceptor::{BoundListener, SocketServer};
+pub(crate) use inter_broker::InterBrokerConnection;
 pub(crate) use peer_log::PeerLog;
 
 /// A boxed future that may move between threads.

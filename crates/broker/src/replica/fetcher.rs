@@ -36,12 +36,14 @@ pub struct FetcherConfig {
     pub max_bytes: i32,
     /// `replica.fetch.max.bytes`, for each partition.
     pub partition_max_bytes: i32,
-    /// `replica.fetch.backoff.ms`.
+    /// How long a partition is left alone after a failure; twice as long after each one more.
     pub backoff: Duration,
+    /// The most that it is left alone (`replica.fetch.backoff.ms`).
+    pub backoff_max: Duration,
 }
 
 impl FetcherConfig {
-    /// Kafka's defaults.
+    /// Kafka's defaults, except that the backoff begins short: a follower often hears of its role before the leader does.
     #[must_use]
     pub fn new(node_id: i32, broker_epoch: i64) -> Self {
         Self {
@@ -51,7 +53,8 @@ impl FetcherConfig {
             min_bytes: 1,
             max_bytes: 10 * 1024 * 1024,
             partition_max_bytes: 1024 * 1024,
-            backoff: Duration::from_secs(1),
+            backoff: Duration::from_millis(5),
+            backoff_max: Duration::from_secs(1),
         }
     }
 }
@@ -196,19 +199,22 @@ pub struct ReplicaFetcher {
     config: FetcherConfig,
     partitions: BTreeMap<TopicPartition, FetchState>,
     names: BTreeMap<Uuid, Arc<str>>,
-    /// What was sent, with the state that each partition had then.
-    in_flight: Option<InFlight>,
+    in_flight: Option<Kind>,
     /// The partition that comes first in the next request, so that none starves behind others that fill the answers.
     turn: usize,
 }
 
-#[derive(Debug, Clone)]
+#[derive(Debug)]
 struct FetchState {
     topic_id: Uuid,
     leader_epoch: i32,
     phase: Phase,
     /// Not to be asked for before.
     delayed_until: Duration,
+    /// Failures since the last success.
+    failures: u32,
+    /// Where the log ended when the request that is in flight asked for the partition, if it did.
+    asked_at: Option<i64>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -220,16 +226,10 @@ enum Phase {
     },
 }
 
-#[derive(Debug)]
-struct InFlight {
-    is_fetch: bool,
-    sent: BTreeMap<TopicPartition, Sent>,
-}
-
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-struct Sent {
-    leader_epoch: i32,
-    end_offset: i64,
+enum Kind {
+    Fetch,
+    ListOffsets,
 }
 
 impl ReplicaFetcher {
@@ -237,6 +237,11 @@ impl ReplicaFetcher {
     #[must_use]
     pub fn new(config: FetcherConfig) -> Self {
         Self { config, partitions: BTreeMap::new(), names: BTreeMap::new(), in_flight: None, turn: 0 }
+    }
+
+    /// This broker has registered anew.
+    pub fn set_broker_epoch(&mut self, broker_epoch: i64) {
+        self.config.broker_epoch = broker_epoch;
     }
 
     /// Follows a partition, from the end of its log; one that is followed already goes on in its new epoch.
@@ -247,6 +252,8 @@ impl ReplicaFetcher {
             leader_epoch: partition.leader_epoch,
             phase: Phase::Fetching,
             delayed_until: Duration::ZERO,
+            failures: 0,
+            asked_at: None,
         };
         self.partitions.insert(partition.name, state);
     }
@@ -294,16 +301,16 @@ impl ReplicaFetcher {
         logs: &mut impl FollowerLogs,
         now: Duration,
     ) {
-        let Some(in_flight) = self.in_flight.take().filter(|in_flight| in_flight.is_fetch) else { return };
-        if !response.error_code.is_ok() {
-            return self.delay_all(&in_flight, now);
+        if self.in_flight.take() != Some(Kind::Fetch) || !response.error_code.is_ok() {
+            return self.back_off_all(now);
         }
         for topic in response.responses {
             let Some(name) = self.names.get(&topic.topic_id).cloned() else { continue };
             for data in topic.partitions {
                 let partition = TopicPartition::new(&*name, data.partition_index);
-                if let Some(sent) = in_flight.sent.get(&partition) {
-                    self.handle_partition(&partition, *sent, data, logs, now);
+                if let Some((state, end_offset)) = asked(&mut self.partitions, &partition) {
+                    let result = state.handle_fetched(&partition, end_offset, data, logs);
+                    state.done(&partition, result, &self.config, now);
                 }
             }
         }
@@ -316,17 +323,18 @@ impl ReplicaFetcher {
         logs: &mut impl FollowerLogs,
         now: Duration,
     ) {
-        let Some(in_flight) = self.in_flight.take().filter(|in_flight| !in_flight.is_fetch) else { return };
+        if self.in_flight.take() != Some(Kind::ListOffsets) {
+            return self.back_off_all(now);
+        }
         for topic in response.topics {
             for data in topic.partitions {
-                let name = TopicPartition::new(&*topic.name, data.partition_index);
-                let Some(sent) = in_flight.sent.get(&name) else { continue };
-                let result = match data.error_code {
-                    ErrorCode::NONE => self.handle_leader_offset(&name, *sent, data.offset, logs),
-                    code => Err(code),
-                };
-                if let Err(code) = result {
-                    self.delay(&name, code, now);
+                let partition = TopicPartition::new(&*topic.name, data.partition_index);
+                if let Some((state, end_offset)) = asked(&mut self.partitions, &partition) {
+                    let result = match data.error_code {
+                        ErrorCode::NONE => state.handle_offset(&partition, end_offset, data.offset, logs),
+                        code => Err(code),
+                    };
+                    state.done(&partition, result, &self.config, now);
                 }
             }
         }
@@ -334,18 +342,25 @@ impl ReplicaFetcher {
 
     /// The request was lost, or will not be answered.
     pub fn handle_disconnect(&mut self, now: Duration) {
-        if let Some(in_flight) = self.in_flight.take() {
-            self.delay_all(&in_flight, now);
+        self.in_flight = None;
+        self.back_off_all(now);
+    }
+
+    /// The request is given up for another one.
+    pub fn handle_cancelled(&mut self) {
+        self.in_flight = None;
+        for state in self.partitions.values_mut() {
+            state.asked_at = None;
         }
     }
 
     fn fetch(&mut self, logs: &mut impl FollowerLogs, now: Duration) -> Option<FetcherRequest> {
-        let due: Vec<_> = self.due(now, Phase::Fetching);
         let mut topics: Vec<FetchTopic> = Vec::new();
-        let mut sent = BTreeMap::new();
-        for (name, state) in due {
-            let Some(end) = self.log_end(&name, logs, now) else { continue };
-            sent.insert(name.clone(), Sent { leader_epoch: state.leader_epoch, end_offset: end.end_offset });
+        for (name, state) in in_turn(&mut self.partitions, self.turn) {
+            if state.phase != Phase::Fetching {
+                continue;
+            }
+            let Some(end) = state.ask(name, logs, &self.config, now) else { continue };
             let partition = FetchPartition {
                 partition: name.partition,
                 current_leader_epoch: state.leader_epoch,
@@ -358,18 +373,19 @@ impl ReplicaFetcher {
             };
             match topics.last_mut().filter(|topic| topic.topic_id == state.topic_id) {
                 Some(topic) => topic.partitions.push(partition),
+                // By id alone: the versions that know high watermarks and broker epochs have no names.
                 None => topics.push(FetchTopic {
-                    topic: name.topic,
                     topic_id: state.topic_id,
                     partitions: vec![partition],
+                    ..Default::default()
                 }),
             }
         }
-        if sent.is_empty() {
+        if topics.is_empty() {
             return None;
         }
         self.turn = self.turn.wrapping_add(1);
-        self.in_flight = Some(InFlight { is_fetch: true, sent });
+        self.in_flight = Some(Kind::Fetch);
         Some(FetcherRequest::Fetch(FetchRequest {
             replica_state: ReplicaState {
                 replica_id: self.config.node_id,
@@ -385,65 +401,101 @@ impl ReplicaFetcher {
     }
 
     fn list_offsets(&mut self, logs: &mut impl FollowerLogs, now: Duration) -> Option<FetcherRequest> {
-        let mut due = self.due(now, Phase::OutOfRange { timestamp: LATEST_TIMESTAMP });
-        due.extend(self.due(now, Phase::OutOfRange { timestamp: EARLIEST_TIMESTAMP }));
         let mut topics: Vec<ListOffsetsTopic> = Vec::new();
-        let mut sent = BTreeMap::new();
-        for (name, state) in due {
+        for (name, state) in &mut self.partitions {
             let Phase::OutOfRange { timestamp } = state.phase else { continue };
-            let Some(end) = self.log_end(&name, logs, now) else { continue };
-            sent.insert(name.clone(), Sent { leader_epoch: state.leader_epoch, end_offset: end.end_offset });
+            if state.ask(name, logs, &self.config, now).is_none() {
+                continue;
+            }
             let partition = ListOffsetsPartition {
                 partition_index: name.partition,
                 current_leader_epoch: state.leader_epoch,
                 timestamp,
             };
-            match topics.iter_mut().find(|topic| topic.name == name.topic) {
+            match topics.last_mut().filter(|topic| topic.name == name.topic) {
                 Some(topic) => topic.partitions.push(partition),
-                None => topics.push(ListOffsetsTopic { name: name.topic, partitions: vec![partition] }),
+                None => {
+                    topics.push(ListOffsetsTopic { name: name.topic.clone(), partitions: vec![partition] });
+                }
             }
         }
-        if sent.is_empty() {
+        if topics.is_empty() {
             return None;
         }
-        self.in_flight = Some(InFlight { is_fetch: false, sent });
+        self.in_flight = Some(Kind::ListOffsets);
         let replica_id = self.config.node_id;
         Some(FetcherRequest::ListOffsets(ListOffsetsRequest { replica_id, topics, ..Default::default() }))
     }
 
-    /// The partitions in `phase` whose delay is over, the next one in turn first.
-    fn due(&self, now: Duration, phase: Phase) -> Vec<(TopicPartition, FetchState)> {
-        let is_due = |state: &FetchState| state.phase == phase && state.delayed_until <= now;
-        let due = self.partitions.iter().filter(|(_, state)| is_due(state));
-        let mut due: Vec<_> = due.map(|(name, state)| (name.clone(), state.clone())).collect();
-        let turn = self.turn.checked_rem(due.len()).unwrap_or(0);
-        due.rotate_left(turn);
-        due
+    /// Leaves alone for a while what was asked for in vain.
+    fn back_off_all(&mut self, now: Duration) {
+        for state in self.partitions.values_mut() {
+            if state.asked_at.take().is_some() {
+                state.back_off(&self.config, now);
+            }
+        }
     }
+}
 
-    fn log_end(
+/// All partitions, another one first in each turn.
+fn in_turn(
+    partitions: &mut BTreeMap<TopicPartition, FetchState>,
+    turn: usize,
+) -> impl Iterator<Item = (&TopicPartition, &mut FetchState)> {
+    let first = turn.checked_rem(partitions.len()).unwrap_or(0);
+    let mut all: Vec<_> = partitions.iter_mut().collect();
+    all.rotate_left(first);
+    all.into_iter()
+}
+
+/// The partition, if the request that is answered asked for it, and where its log ended then.
+fn asked<'a>(
+    partitions: &'a mut BTreeMap<TopicPartition, FetchState>,
+    name: &TopicPartition,
+) -> Option<(&'a mut FetchState, i64)> {
+    let state = partitions.get_mut(name)?;
+    let end_offset = state.asked_at.take()?;
+    Some((state, end_offset))
+}
+
+impl FetchState {
+    /// The end of the partition's log, if it is due to be asked for.
+    fn ask(
         &mut self,
         name: &TopicPartition,
         logs: &mut impl FollowerLogs,
+        config: &FetcherConfig,
         now: Duration,
     ) -> Option<LogEnd> {
-        logs.log_end(name).map_err(|code| self.delay(name, code, now)).ok()
+        if self.delayed_until > now {
+            return None;
+        }
+        match logs.log_end(name) {
+            Ok(end) => {
+                self.asked_at = Some(end.end_offset);
+                Some(end)
+            }
+            Err(code) => {
+                self.done(name, Err(code), config, now);
+                None
+            }
+        }
     }
 
-    fn handle_partition(
+    fn handle_fetched(
         &mut self,
         name: &TopicPartition,
-        sent: Sent,
+        asked_at: i64,
         data: PartitionData,
         logs: &mut impl FollowerLogs,
-        now: Duration,
-    ) {
-        if !self.is_current(name, sent, logs) {
-            return;
+    ) -> Result<(), ErrorCode> {
+        // An answer about a log that has changed since says nothing.
+        if logs.log_end(name)?.end_offset != asked_at {
+            return Ok(());
         }
-        let result = match data.error_code {
+        match data.error_code {
             ErrorCode::NONE if data.diverging_epoch.end_offset >= 0 => {
-                logs.truncate(name, sent.leader_epoch, &data.diverging_epoch)
+                logs.truncate(name, self.leader_epoch, &data.diverging_epoch)
             }
             ErrorCode::NONE => {
                 let append = FollowerAppend {
@@ -451,72 +503,63 @@ impl ReplicaFetcher {
                     high_watermark: data.high_watermark,
                     log_start_offset: data.log_start_offset,
                 };
-                logs.append(name, sent.leader_epoch, append)
+                logs.append(name, self.leader_epoch, append)
             }
             ErrorCode::OFFSET_OUT_OF_RANGE => {
-                self.set_phase(name, Phase::OutOfRange { timestamp: LATEST_TIMESTAMP });
+                self.phase = Phase::OutOfRange { timestamp: LATEST_TIMESTAMP };
                 Ok(())
             }
             code => Err(code),
-        };
-        if let Err(code) = result {
-            self.delay(name, code, now);
         }
     }
 
     /// The leader's log ends or starts at `offset` (`AbstractFetcherThread.fetchOffsetAndTruncate`).
-    fn handle_leader_offset(
+    fn handle_offset(
         &mut self,
         name: &TopicPartition,
-        sent: Sent,
+        asked_at: i64,
         offset: i64,
         logs: &mut impl FollowerLogs,
     ) -> Result<(), ErrorCode> {
-        if !self.is_current(name, sent, logs) {
+        if logs.log_end(name)?.end_offset != asked_at {
             return Ok(());
         }
-        match self.partitions.get(name).map(|state| state.phase) {
-            Some(Phase::OutOfRange { timestamp: LATEST_TIMESTAMP }) if offset >= sent.end_offset => {
-                self.set_phase(name, Phase::OutOfRange { timestamp: EARLIEST_TIMESTAMP });
+        match self.phase {
+            Phase::OutOfRange { timestamp: LATEST_TIMESTAMP } if offset >= asked_at => {
+                self.phase = Phase::OutOfRange { timestamp: EARLIEST_TIMESTAMP };
                 return Ok(());
             }
-            Some(Phase::OutOfRange { timestamp: LATEST_TIMESTAMP }) => {
-                logs.truncate_to(name, sent.leader_epoch, offset)?;
+            Phase::OutOfRange { timestamp: LATEST_TIMESTAMP } => {
+                logs.truncate_to(name, self.leader_epoch, offset)?;
             }
-            Some(Phase::OutOfRange { .. }) if offset > sent.end_offset => {
-                logs.restart_at(name, sent.leader_epoch, offset)?;
+            Phase::OutOfRange { .. } if offset > asked_at => {
+                logs.restart_at(name, self.leader_epoch, offset)?;
             }
-            Some(Phase::OutOfRange { .. } | Phase::Fetching) | None => {}
+            Phase::OutOfRange { .. } | Phase::Fetching => {}
         }
-        self.set_phase(name, Phase::Fetching);
+        self.phase = Phase::Fetching;
         Ok(())
     }
 
-    /// Whether an answer is about the log as it is now.
-    fn is_current(&self, name: &TopicPartition, sent: Sent, logs: &mut impl FollowerLogs) -> bool {
-        let epoch = self.partitions.get(name).map(|state| state.leader_epoch);
-        epoch == Some(sent.leader_epoch)
-            && logs.log_end(name).is_ok_and(|end| end.end_offset == sent.end_offset)
-    }
-
-    fn set_phase(&mut self, name: &TopicPartition, phase: Phase) {
-        if let Some(state) = self.partitions.get_mut(name) {
-            state.phase = phase;
-        }
-    }
-
-    fn delay(&mut self, name: &TopicPartition, code: ErrorCode, now: Duration) {
-        if let Some(state) = self.partitions.get_mut(name) {
-            tracing::debug!(partition = %name, %code, "a partition is fetched again later");
-            state.delayed_until = now + self.config.backoff;
-        }
-    }
-
-    fn delay_all(&mut self, in_flight: &InFlight, now: Duration) {
-        for name in in_flight.sent.keys() {
-            if let Some(state) = self.partitions.get_mut(name) {
-                state.delayed_until = now + self.config.backoff;
+    fn done(
+        &mut self,
+        name: &TopicPartition,
+        result: Result<(), ErrorCode>,
+        config: &FetcherConfig,
+        now: Duration,
+    ) {
+        match result {
+            Ok(()) => self.failures = 0,
+            Err(code) => {
+                tracing::debug!(partition = %name, %code, "a partition is fetched again later");
+                self.back_off(config, now);
             }
         }
+    }
+
+    fn back_off(&mut self, config: &FetcherConfig, now: Duration) {
+        let backoff = config.backoff.saturating_mul(1 << self.failures.min(20));
+        self.delayed_until = now + backoff.min(config.backoff_max);
+        self.failures = self.failures.saturating_add(1);
     }
 }

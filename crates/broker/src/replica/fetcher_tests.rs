@@ -16,7 +16,7 @@ use milena_protocol::{ErrorCode, Uuid};
 use milena_storage::TopicPartition;
 
 const TOPIC: Uuid = Uuid([7; 16]);
-const BACKOFF: Duration = Duration::from_secs(1);
+const BACKOFF: Duration = Duration::from_millis(5);
 
 /// Logs that remember what was done to them.
 #[derive(Default)]
@@ -182,10 +182,24 @@ fn a_partition_that_fails_waits_and_the_others_go_on() {
     assert_eq!(fetcher.poll_request(&mut logs, Duration::ZERO), None);
     assert_eq!(fetcher.next_timeout(), Some(BACKOFF));
     assert_eq!(fetch(&mut fetcher, &mut logs, BACKOFF).topics[0].partitions.len(), 2);
-    // So does an error of the whole answer.
+    // So does an error of the whole answer, and twice as long.
     let response = FetchResponse { error_code: ErrorCode::FETCH_SESSION_ID_NOT_FOUND, ..Default::default() };
     fetcher.handle_fetch_response(response, &mut logs, BACKOFF);
-    assert_eq!(fetcher.next_timeout(), Some(BACKOFF * 2));
+    assert_eq!(fetcher.next_timeout(), Some(BACKOFF * 3));
+    let mut now = BACKOFF;
+    for _ in 0..20 {
+        now = fetcher.next_timeout().unwrap();
+        fetch(&mut fetcher, &mut logs, now);
+        fetcher.handle_disconnect(now);
+    }
+    assert_eq!(fetcher.next_timeout(), Some(now + Duration::from_secs(1)));
+    // A success forgets the failures.
+    now += Duration::from_secs(1);
+    fetch(&mut fetcher, &mut logs, now);
+    fetcher.handle_fetch_response(answer(vec![data(0, b""), data(1, b"")]), &mut logs, now);
+    fetch(&mut fetcher, &mut logs, now);
+    fetcher.handle_disconnect(now);
+    assert_eq!(fetcher.next_timeout(), Some(now + BACKOFF));
 }
 
 #[test]

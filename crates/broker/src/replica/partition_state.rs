@@ -356,6 +356,19 @@ impl PartitionState {
         (end != UNKNOWN_OFFSET).then_some(end)
     }
 
+    /// The followers in sync that have everything before `offset`, the one with the most records first: a consumer may read on
+    /// there (KIP-392).
+    #[must_use]
+    pub fn readable_from(&self, offset: i64) -> Vec<i32> {
+        let in_sync = self.followers.iter().filter(|(id, _)| self.isr.contains(id));
+        let mut readable: Vec<_> = in_sync
+            .map(|(id, follower)| (follower.log_end_offset, *id))
+            .filter(|(end, _)| *end >= offset)
+            .collect();
+        readable.sort_by_key(|(end, id)| (std::cmp::Reverse(*end), *id));
+        readable.into_iter().map(|(_, id)| id).collect()
+    }
+
     fn in_maximal_isr(&self, replica: i32) -> bool {
         let proposed = self.proposed.as_ref().is_some_and(|proposal| proposal.isr.contains(&replica));
         proposed || self.isr.contains(&replica)

@@ -1,24 +1,35 @@
 //! [`ReplicaManager`]: the partitions that this broker holds, and what happens to them.
 
+mod local_logs;
 mod partition;
 mod purgatory;
+mod replication;
+#[cfg(test)]
+mod replication_tests;
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicI64, Ordering};
+use std::time::Duration;
 
 use arc_swap::ArcSwap;
 use foldhash::{HashMap, HashMapExt};
 use milena_protocol::{ErrorCode, Uuid};
 use milena_storage::{LogConfig, LogManager, TopicPartition};
-use parking_lot::Mutex;
+use parking_lot::{Mutex, MutexGuard};
+use tokio::time::Instant;
 
 use crate::clock::Clock;
+use crate::config::DEFAULT_REPLICA_LAG_TIME_MAX;
 use crate::controller::{LeaderAndIsrTopic, StopReplica, StopReplicaTopic};
+use crate::kafka_apis::FetchSessionCache;
+use crate::replica::PartitionState;
 use crate::topic_configs::TopicConfigs;
 
-pub(crate) use partition::{Appended, Partition, Refusal, error_code};
+pub(crate) use partition::{Appended, Partition, Progress, Refusal, error_code};
 pub(crate) use purgatory::Waiter;
+pub(crate) use replication::{Replication, ReplicationDeps};
+use replication::{ReplicationInbox, ReplicationQueues};
 
 /// The partitions of this broker.
 ///
@@ -30,10 +41,21 @@ pub(crate) struct ReplicaManager {
     log_defaults: LogConfig,
     topic_configs: Arc<TopicConfigs>,
     clock: Clock,
+    /// `replica.lag.time.max.ms`.
+    lag_time_max: Duration,
     topics: ArcSwap<Topics>,
     /// Held while the next map is built.
     changing: Mutex<()>,
     stopping: AtomicBool,
+    /// Which life of this broker it is, as the registry counts them; −1 before it is registered.
+    broker_epoch: AtomicI64,
+    /// The origin of the engines' time.
+    started: Instant,
+    /// The high watermarks that an earlier life wrote down, and what this one wrote last.
+    high_watermarks: Mutex<BTreeMap<TopicPartition, i64>>,
+    queues: ReplicationQueues,
+    inbox: Mutex<Option<ReplicationInbox>>,
+    fetch_sessions: Mutex<FetchSessionCache>,
 }
 
 type Topics = HashMap<Arc<str>, Arc<HostedTopic>>;
@@ -60,16 +82,53 @@ impl ReplicaManager {
         clock: Clock,
     ) -> Self {
         let topics = ArcSwap::from_pointee(HashMap::new());
+        let (queues, inbox) = ReplicationQueues::new();
+        let high_watermarks = Mutex::new(logs.read_high_watermarks());
         Self {
             node_id,
             logs,
             log_defaults,
             topic_configs,
             clock,
+            lag_time_max: DEFAULT_REPLICA_LAG_TIME_MAX,
             topics,
             changing: Mutex::new(()),
             stopping: AtomicBool::new(false),
+            broker_epoch: AtomicI64::new(-1),
+            started: Instant::now(),
+            high_watermarks,
+            queues,
+            inbox: Mutex::new(Some(inbox)),
+            fetch_sessions: Mutex::default(),
         }
+    }
+
+    /// The same, with another `replica.lag.time.max.ms`.
+    pub(crate) fn with_lag_time_max(self, lag_time_max: Duration) -> Self {
+        Self { lag_time_max, ..self }
+    }
+
+    /// Remembers which life of this broker it is, for requests to other brokers.
+    pub(crate) fn set_broker_epoch(&self, broker_epoch: i64) {
+        self.broker_epoch.store(broker_epoch, Ordering::SeqCst);
+    }
+
+    pub(crate) fn broker_epoch(&self) -> i64 {
+        self.broker_epoch.load(Ordering::SeqCst)
+    }
+
+    /// The engines' time.
+    pub(crate) fn now(&self) -> Duration {
+        self.started.elapsed()
+    }
+
+    /// What clients fetch again and again.
+    pub(crate) fn fetch_sessions(&self) -> MutexGuard<'_, FetchSessionCache> {
+        self.fetch_sessions.lock()
+    }
+
+    fn take_inbox(&self) -> Option<ReplicationInbox> {
+        self.inbox.lock().take()
     }
 
     pub(crate) fn logs(&self) -> &LogManager {
@@ -116,7 +175,7 @@ impl ReplicaManager {
         let config = self.topic_configs.log_config(&self.log_defaults, &topic.name);
         for (number, state) in &topic.partitions {
             if let Some(HostedPartition::Online(partition)) = hosted.partitions.get(number) {
-                partition.update_roles(state);
+                partition.update_roles(state, self.now());
                 continue;
             }
             let topic_partition = TopicPartition::new(&*topic.name, *number);
@@ -129,7 +188,12 @@ impl ReplicaManager {
             let partition = match log {
                 Ok(log) => {
                     log.log().lock().set_config(config.clone());
-                    HostedPartition::Online(Arc::new(Partition::new(self.node_id, log, state)))
+                    let end = log.reader().log_end_offset();
+                    let known = self.high_watermarks.lock().get(&topic_partition).copied().unwrap_or(0);
+                    let own = PartitionState::new(self.node_id, self.lag_time_max, end, known);
+                    let partition = Partition::new(topic.id, log, own, self.queues.clone());
+                    partition.update_roles(state, self.now());
+                    HostedPartition::Online(Arc::new(partition))
                 }
                 Err(error) => {
                     tracing::error!(%topic_partition, %error, "the partition's log cannot be opened");
@@ -189,7 +253,35 @@ impl ReplicaManager {
     pub(crate) fn stop_waiting(&self) {
         self.stopping.store(true, Ordering::SeqCst);
         for partition in self.partitions() {
-            partition.wake_waiters();
+            partition.stop_following();
+            partition.wake_for_event();
+        }
+    }
+
+    /// Time has passed: followers that lag leave the in-sync replicas.
+    pub(crate) fn shrink_isrs(&self) {
+        let now = self.now();
+        for partition in self.partitions() {
+            partition.tick(now);
+        }
+    }
+
+    /// Writes the high watermarks down, if one has moved. Blocking.
+    pub(crate) fn checkpoint_high_watermarks(&self) {
+        let mut written = self.high_watermarks.lock();
+        let mut current = written.clone();
+        // A log without a role yet keeps what an earlier life wrote.
+        current.retain(|name, _| self.logs.get(name).is_some());
+        let partitions = self.partitions();
+        current.extend(
+            partitions.iter().map(|partition| (partition.name().clone(), partition.high_watermark())),
+        );
+        if *written == current {
+            return;
+        }
+        match self.logs.checkpoint_high_watermarks(&current) {
+            Ok(()) => *written = current,
+            Err(error) => tracing::warn!(%error, "the high watermarks cannot be written down"),
         }
     }
 
