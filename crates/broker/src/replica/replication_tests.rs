@@ -2,7 +2,7 @@
 //!
 //! The checkers know nothing of the engines' insides: they look at logs, high watermarks and acknowledgements.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::path::Path;
 use std::time::Duration;
 
@@ -22,6 +22,12 @@ use rand::rngs::SmallRng;
 use rand::{RngExt, SeedableRng};
 
 use super::*;
+use crate::controller::{
+    ControlBody, ControllerConfig, ControllerEngine, ControllerState, CreateTopic, Effect, ElectionKind,
+    IsrChange, RequestId,
+};
+use crate::metadata_cache::BrokerInfo;
+use crate::registry::RegisteredBroker;
 
 const TOPIC: Uuid = Uuid([7; 16]);
 const LAG: Duration = Duration::from_secs(30);
@@ -189,7 +195,15 @@ struct Waiting {
     payload: Vec<u8>,
 }
 
+/// The real controller, with what is on its way to each broker, in order.
+struct Controller {
+    engine: ControllerEngine,
+    queues: BTreeMap<i32, VecDeque<(RequestId, i64, Option<Roles>)>>,
+}
+
 struct Cluster {
+    /// None where the test itself decides.
+    controller: Option<Controller>,
     rng: SmallRng,
     now: Duration,
     brokers: BTreeMap<i32, Broker>,
@@ -223,6 +237,7 @@ impl Cluster {
             replicas: IDS.to_vec(),
         };
         let mut cluster = Self {
+            controller: None,
             rng: SmallRng::seed_from_u64(seed),
             now: Duration::ZERO,
             brokers: IDS.iter().map(|id| (*id, broker(*id))).collect(),
@@ -243,6 +258,70 @@ impl Cluster {
         cluster
     }
 
+    /// The same, under the real controller.
+    fn controlled(seed: u64, unclean: bool) -> Self {
+        let mut cluster = Self::new(seed);
+        let config = ControllerConfig {
+            node_id: 1,
+            default_partitions: 1,
+            default_replication_factor: 3,
+            unclean_leader_election: unclean,
+            inter_broker_listener: "INTERNAL".to_owned(),
+        };
+        let state = ControllerState::new("cluster".to_owned());
+        let engine = ControllerEngine::elected(config, state.into());
+        cluster.controller = Some(Controller { engine, queues: BTreeMap::new() });
+        cluster.notice();
+        let topic = CreateTopic {
+            name: "t".to_owned(),
+            id: TOPIC,
+            num_partitions: -1,
+            replication_factor: -1,
+            assignments: vec![(0, IDS.to_vec())],
+            configs: Vec::new(),
+        };
+        cluster.decide_with(|engine| engine.handle_create_topic(topic, false).map(|_| ())).unwrap();
+        // They come from nothing, not from the roles that the test would have given.
+        for broker in cluster.brokers.values_mut() {
+            broker.local = Some(Local::open(&broker.fs, broker.id, 0));
+            (broker.fetcher, broker.request) = (None, None);
+        }
+        cluster
+    }
+
+    /// The controller decides, and what it wants to tell is on its way.
+    fn decide_with<T>(&mut self, decide: impl FnOnce(&mut ControllerEngine) -> T) -> T {
+        let controller = self.controller.as_mut().unwrap();
+        let answer = decide(&mut controller.engine);
+        while let Some(effect) = controller.engine.poll_effect() {
+            let Effect::Send(request) = effect else { continue };
+            let roles = match request.body {
+                ControlBody::LeaderAndIsr(body) => {
+                    let states = body.topics.into_iter().flat_map(|topic| topic.partitions);
+                    states.map(|(_, state)| roles_of(&state)).next()
+                }
+                _ => None,
+            };
+            let queue = controller.queues.entry(request.broker).or_default();
+            queue.push_back((request.id, request.broker_epoch, roles));
+        }
+        if let Some(state) = controller.engine.state().partition("t", 0) {
+            self.roles = roles_of(state);
+        }
+        answer
+    }
+
+    /// The controller hears who is alive.
+    fn notice(&mut self) {
+        let registered = |broker: &Broker| {
+            let info = BrokerInfo { id: broker.id, rack: None, endpoints: Vec::new() };
+            (broker.id, RegisteredBroker { epoch: broker.broker_epoch, info })
+        };
+        let alive = self.brokers.values().filter(|broker| broker.local.is_some());
+        let alive = alive.map(registered).collect();
+        self.decide_with(|engine| engine.handle_brokers(&alive));
+    }
+
     fn some_broker(&mut self) -> i32 {
         IDS[self.rng.random_range(0..IDS.len())]
     }
@@ -257,13 +336,33 @@ impl Cluster {
 
     /// LeaderAndIsr reaches a broker.
     fn deliver_roles(&mut self, id: i32) {
-        let (roles, now) = (self.roles.clone(), self.now);
+        if self.controller.is_none() {
+            return self.take_roles(id, &self.roles.clone());
+        }
+        let controller = self.controller.as_mut().unwrap();
+        let Some((request, broker_epoch, roles)) =
+            controller.queues.get_mut(&id).and_then(VecDeque::pop_front)
+        else {
+            return;
+        };
+        let broker = &self.brokers[&id];
+        if broker.local.is_none() || broker.broker_epoch != broker_epoch {
+            return;
+        }
+        if let Some(roles) = roles {
+            self.take_roles(id, &roles);
+        }
+        self.decide_with(|engine| engine.handle_answer(request, &[]));
+    }
+
+    fn take_roles(&mut self, id: i32, roles: &Roles) {
+        let now = self.now;
         let broker = self.brokers.get_mut(&id).unwrap();
         let Some(local) = &mut broker.local else { return };
         if roles.leader_epoch <= local.state.roles().leader_epoch {
             return;
         }
-        local.update_roles(&roles, now);
+        local.update_roles(roles, now);
         broker.alter_partition = None;
         let followed = FollowedPartition { name: name(), topic_id: TOPIC, leader_epoch: roles.leader_epoch };
         match local.state.role() {
@@ -292,6 +391,12 @@ impl Cluster {
 
     /// The controller gives the lead to somebody; `leader` None for the first that may.
     fn elect(&mut self, leader: Option<i32>) {
+        if self.controller.is_some() {
+            let named = Some(vec![("t".to_owned(), 0)]);
+            let _answers =
+                self.decide_with(|engine| engine.handle_elect_leaders(ElectionKind::Preferred, named));
+            return;
+        }
         let live = self.live();
         let eligible = |id: &i32| live.contains(id) && self.roles.isr.contains(id);
         let chosen = leader.filter(eligible).or_else(|| IDS.into_iter().find(eligible));
@@ -311,6 +416,9 @@ impl Cluster {
             broker.high_watermark_checkpoint = local.state.high_watermark();
         }
         (broker.fetcher, broker.request, broker.alter_partition) = (None, None, None);
+        if self.controller.is_some() {
+            return;
+        }
         let isr: Vec<i32> = self.roles.isr.iter().copied().filter(|other| *other != id).collect();
         if !isr.is_empty() {
             self.roles.isr = isr;
@@ -327,6 +435,9 @@ impl Cluster {
         self.next_broker_epoch += 1;
         broker.broker_epoch = self.next_broker_epoch;
         broker.local = Some(Local::open(&broker.fs, id, broker.high_watermark_checkpoint));
+        if self.controller.is_some() {
+            return;
+        }
         let leader = self.roles.leader;
         self.elect((leader >= 0).then_some(leader));
         // A broker that starts is told before it does anything else.
@@ -417,7 +528,7 @@ impl Cluster {
         let (lose_request, lose_answer) = (self.rng.random_bool(loss), self.rng.random_bool(loss));
         let mut result = AlterPartitionResult::Failed(ErrorCode::REQUEST_TIMED_OUT);
         if !lose_request {
-            result = self.decide(&request);
+            result = self.decide(id, &request);
         }
         if lose_answer {
             result = AlterPartitionResult::Failed(ErrorCode::REQUEST_TIMED_OUT);
@@ -428,7 +539,28 @@ impl Cluster {
         self.note_changes(id, changes);
     }
 
-    fn decide(&mut self, request: &AlterPartition) -> AlterPartitionResult {
+    fn decide(&mut self, id: i32, request: &AlterPartition) -> AlterPartitionResult {
+        if self.controller.is_some() {
+            let change = IsrChange {
+                topic_id: TOPIC,
+                partition: 0,
+                leader_epoch: request.leader_epoch,
+                partition_epoch: request.partition_epoch,
+                isr: request.isr.clone(),
+            };
+            let broker_epoch = self.brokers[&id].broker_epoch;
+            let answer =
+                self.decide_with(|engine| engine.handle_alter_partition(id, broker_epoch, &[change]));
+            return match answer.map(|mut answers| answers.remove(0)) {
+                Ok(Ok(state)) => AlterPartitionResult::Altered {
+                    leader_epoch: state.leader_epoch,
+                    partition_epoch: state.partition_epoch,
+                    isr: state.isr,
+                },
+                Ok(Err(code)) => AlterPartitionResult::Failed(code),
+                Err(error) => AlterPartitionResult::Failed(error.code),
+            };
+        }
         let isr: Vec<i32> = request.isr.iter().map(|(id, _)| *id).collect();
         if request.leader_epoch != self.roles.leader_epoch {
             return AlterPartitionResult::Failed(ErrorCode::FENCED_LEADER_EPOCH);
@@ -461,10 +593,12 @@ impl Cluster {
         let id = self.some_broker();
         match self.rng.random_range(0..1000) {
             0..4 => self.kill(id),
+            // The registry tells the controller a little later, and of a quick restart only the new epoch.
+            _ if self.controller.is_some() && self.rng.random_bool(0.03) => self.notice(),
             4..20 => self.restart(id),
             20..28 => self.elect(Some(id)),
             28..32 => self.now += LAG,
-            32..200 => self.deliver_roles(id),
+            32..200 => (0..3).for_each(|_| self.deliver_roles(id)),
             200..300 => self.produce(id),
             300..500 => self.send(id),
             500..800 => self.exchange(id, 0.1),
@@ -483,6 +617,9 @@ impl Cluster {
     fn heal(&mut self) {
         for id in IDS {
             self.restart(id);
+        }
+        if self.controller.is_some() {
+            self.notice();
         }
         self.elect(None);
         for round in 0..3_000 {
@@ -551,13 +688,22 @@ impl Cluster {
     }
 }
 
+fn roles_of(state: &crate::controller::PartitionState) -> Roles {
+    Roles {
+        leader: state.leader,
+        leader_epoch: state.leader_epoch,
+        partition_epoch: state.partition_epoch,
+        isr: state.isr.clone(),
+        replicas: state.replicas.clone(),
+    }
+}
+
 enum Answer {
     Fetch(PartitionData),
     ListOffsets(ListOffsetsResponse),
 }
 
-fn run(seed: u64) -> Cluster {
-    let mut cluster = Cluster::new(seed);
+fn run(mut cluster: Cluster) -> Cluster {
     for step in 0..3_000 {
         cluster.step();
         cluster.check_leaders();
@@ -575,7 +721,7 @@ fn run(seed: u64) -> Cluster {
 fn replication_27_and_28_nothing_acknowledged_is_lost_and_replicas_agree_under_random_failures() {
     let (mut acknowledged, mut elections) = (0, 0);
     for seed in 0..60 {
-        let cluster = run(seed);
+        let cluster = run(Cluster::new(seed));
         acknowledged += cluster.acknowledged.len();
         elections += cluster.roles.leader_epoch;
     }
@@ -585,10 +731,24 @@ fn replication_27_and_28_nothing_acknowledged_is_lost_and_replicas_agree_under_r
 }
 
 #[test]
+fn replication_27_and_28_nothing_acknowledged_is_lost_under_the_real_controller() {
+    let (mut acknowledged, mut elections) = (0, 0);
+    for seed in 1_000..1_060 {
+        let cluster = run(Cluster::controlled(seed, false));
+        acknowledged += cluster.acknowledged.len();
+        elections += cluster.roles.leader_epoch;
+    }
+    assert!(acknowledged > 1_000, "{acknowledged}");
+    assert!(elections > 400, "{elections}");
+}
+
+#[test]
 fn replication_28_after_unclean_elections_replicas_still_come_to_agree() {
     for seed in 100..130 {
-        let mut cluster = Cluster::new(seed);
-        cluster.unclean = true;
+        let mut cluster = match seed % 2 {
+            0 => Cluster::controlled(seed, true),
+            _ => Cluster { unclean: true, ..Cluster::new(seed) },
+        };
         for _ in 0..2_000 {
             cluster.step();
             cluster.check_leaders();
