@@ -1,17 +1,20 @@
 //! From a locked directory to a [`Node`] that can serve.
 //!
-//! The order matters after a crash: the controller's state is read first, and saved before the logs' directory is given the
+//! The order matters after a crash: the cluster's state is read first, and saved before the logs' directory is given the
 //! cluster's id, so that logs never belong to a cluster that nobody remembers.
 
 use std::sync::Arc;
 
 use milena_storage::checkpoint::MetaProperties;
 use milena_storage::{LogManager, LogManagerOptions};
+use tokio::runtime::Handle;
 
 use crate::BrokerError;
 use crate::clock::Clock;
 use crate::config::BrokerConfig;
-use crate::controller::{Controller, ControllerConfig, ControllerDeps, ControllerEngine, ControllerState};
+use crate::controller::{
+    Controller, ControllerConfig, ControllerState, Delivery, Obedience, config_listener,
+};
 use crate::data_dir::DataDir;
 use crate::metadata_cache::{BrokerInfo, MetadataCache};
 use crate::node::{Node, random_uuid};
@@ -25,59 +28,87 @@ const LOGS: &str = "logs";
 /// The registry of a broker that is alone, inside of the data directory.
 const REGISTRY: &str = "controller.json";
 
-/// Recovers what is on disk, elects this node controller, and takes up the partitions that are its own. Blocking.
-pub(crate) fn boot(config: BrokerConfig, data_dir: DataDir, info: BrokerInfo) -> Result<Node, BrokerError> {
-    let clock = Clock;
-    let store = RegistryStore::new(data_dir.file_system().clone(), data_dir.path(), REGISTRY);
-    let registry = Arc::new(ClusterRegistry::open(store, RegistryConfig::default())?);
-    let controller_config = ControllerConfig {
-        node_id: config.node_id,
-        default_partitions: config.num_partitions,
-        default_replication_factor: config.default_replication_factor,
-        unclean_leader_election: config.log.unclean_leader_election_enable,
-        inter_broker_listener: config
-            .listeners
-            .first()
-            .map(|listener| listener.name.clone())
-            .unwrap_or_default(),
-    };
-    let registration = registry.register(info).map_err(refused)?;
-    let (_, state) = registry.elect(config.node_id, registration.broker_epoch).map_err(refused)?;
-    let engine = ControllerEngine::elected(controller_config, state);
+/// Whom a broker shares its registry with.
+#[derive(Debug, Clone)]
+pub(crate) enum Cluster {
+    /// With nobody: it is in the broker's own directory, and the broker is the controller.
+    Alone,
+    /// With the other brokers of the process.
+    Shared(Arc<ClusterRegistry>),
+}
 
+/// Recovers what is on disk and registers. A broker that is alone then is its own controller and takes up its partitions;
+/// another one hears from the controller what to do. Blocking.
+pub(crate) fn boot(
+    config: BrokerConfig,
+    data_dir: DataDir,
+    info: BrokerInfo,
+    cluster: &Cluster,
+    runtime: Handle,
+) -> Result<Node, BrokerError> {
+    let clock = Clock;
+    let registry = match cluster {
+        Cluster::Shared(registry) => registry.clone(),
+        Cluster::Alone => {
+            let store = RegistryStore::new(data_dir.file_system().clone(), data_dir.path(), REGISTRY);
+            Arc::new(ClusterRegistry::open(store, RegistryConfig::default())?)
+        }
+    };
     let topic_configs = Arc::new(TopicConfigs::default());
-    for (name, topic) in &engine.state().topics {
+    let state = registry.cluster_state();
+    for (name, topic) in &state.topics {
         topic_configs.set(name, &topic.configs);
     }
-    let logs = open_logs(&config, &data_dir, engine.state(), &topic_configs, clock)?;
-    remove_strays(&logs, engine.state());
-    let cluster_id = engine.state().cluster_id.clone();
-    let metadata_cache = Arc::new(MetadataCache::new(cluster_id));
+    let logs = open_logs(&config, &data_dir, &state, &topic_configs, clock)?;
+    remove_strays(&logs, &state, config.node_id);
+    let metadata_cache = Arc::new(MetadataCache::new(state.cluster_id.clone()));
     let replica_manager =
         ReplicaManager::new(config.node_id, logs, config.log.clone(), topic_configs.clone(), clock)
             .with_lag_time_max(config.replica_lag_time_max);
     let replica_manager = Arc::new(replica_manager);
-    replica_manager.set_broker_epoch(registration.broker_epoch);
-    let deps = ControllerDeps {
-        registry: registry.clone(),
-        metadata_cache: metadata_cache.clone(),
-        replica_manager: replica_manager.clone(),
-        topic_configs: topic_configs.clone(),
+    registry.listen_to_configs(config.node_id, config_listener(&topic_configs, &replica_manager));
+    let registration = registry.register(info).map_err(refused)?;
+    let obedience = Arc::new(Obedience::new(
+        registration,
+        registry.clone(),
+        replica_manager.clone(),
+        metadata_cache.clone(),
+        topic_configs.clone(),
+    ));
+    let delivery = match cluster {
+        Cluster::Alone => Delivery::Local(obedience.clone()),
+        Cluster::Shared(_) => Delivery::Wire(runtime),
     };
-    let controller = Arc::new(Controller::new(engine, deps));
-    let view = registry.watch().borrow().clone();
-    controller.brokers_changed(&view).map_err(|error| BrokerError::Log(error.to_string()))?;
-    let producer_ids = ProducerIdManager::new();
+    let controller = Controller::new(controller_config(&config), registry.clone(), delivery);
+    if matches!(cluster, Cluster::Alone) {
+        let view = registry.watch().borrow().clone();
+        controller.registry_changed(&view, registration.broker_epoch);
+        if !controller.is_active() {
+            return Err(BrokerError::Log("the controller's state cannot be saved".to_owned()));
+        }
+    }
     Ok(Node {
         config,
         clock,
         metadata_cache,
         topic_configs,
         replica_manager,
+        registry,
         controller,
-        producer_ids,
+        obedience,
+        producer_ids: ProducerIdManager::new(),
         data_dir,
     })
+}
+
+fn controller_config(config: &BrokerConfig) -> ControllerConfig {
+    ControllerConfig {
+        node_id: config.node_id,
+        default_partitions: config.num_partitions,
+        default_replication_factor: config.default_replication_factor,
+        unclean_leader_election: config.log.unclean_leader_election_enable,
+        inter_broker_listener: config.inter_broker_listener().to_owned(),
+    }
 }
 
 fn refused(error: ClusterRegistryError) -> BrokerError {
@@ -107,17 +138,19 @@ fn open_logs(
         .map_err(|error| BrokerError::Log(error.to_string()))
 }
 
-/// Deletes the logs of topics that are deleted: the crash came between the decision and the deed.
-fn remove_strays(logs: &LogManager, state: &ControllerState) {
+/// Deletes the logs that this broker is not to have: the crash came between the decision and the deed, or the decision while
+/// the broker was away.
+fn remove_strays(logs: &LogManager, state: &ControllerState, node_id: i32) {
     for log in logs.logs() {
         let name = log.topic_partition();
-        let number = usize::try_from(name.partition).unwrap_or(usize::MAX);
-        let topic = state.topics.get(&name.topic).filter(|topic| topic.partitions.len() > number);
         let own_id = log.log().lock().topic_id();
-        if topic.is_some_and(|topic| own_id.is_none_or(|id| id == topic.id)) {
+        let current = state.topics.get(&name.topic).map(|topic| topic.id);
+        let is_assigned =
+            own_id.or(current).is_some_and(|id| state.assigns(&name.topic, id, name.partition, node_id));
+        if is_assigned {
             continue;
         }
-        tracing::warn!(partition = %name, "deleting the log of a topic that is deleted");
+        tracing::warn!(partition = %name, "deleting the log of a replica that is no longer assigned");
         if let Err(error) = logs.delete(name) {
             tracing::error!(partition = %name, %error, "the log cannot be deleted");
         }

@@ -5,15 +5,20 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
+use tokio::runtime::Handle;
 use tokio::time::{Instant, sleep};
 
 use crate::background::Background;
+use crate::boot::Cluster;
 use crate::config::{BrokerConfig, ListenerConfig};
 use crate::data_dir::{DataDir, DataDirState, RunningBroker};
 use crate::kafka_apis::KafkaApis;
+use crate::leaving::move_leaderships_away;
+use crate::membership::Membership;
 use crate::metadata_cache::{BrokerEndpoint, BrokerInfo};
 use crate::network::{BoundListener, SocketServer};
 use crate::node::Node;
+use crate::registry::ClusterRegistry;
 use crate::{BrokerError, boot};
 
 /// How long a start waits for a directory or a port that another broker is just giving up.
@@ -33,6 +38,8 @@ pub struct Broker {
     // In this order: first the work stops, then what it works on goes.
     sockets: SocketServer,
     background: Background,
+    /// None for a broker that is alone.
+    membership: Option<Membership>,
     listeners: Vec<Listening>,
     node: Arc<Node>,
 }
@@ -81,7 +88,25 @@ impl Broker {
                 other => break other?,
             }
         };
-        Self::start_on(config, data_dir).await
+        Self::start_on(config, data_dir, Cluster::Alone).await
+    }
+
+    /// As [`start`](Self::start), but as one broker of a cluster whose brokers share a registry. It serves when this
+    /// returns; what it leads it hears from the controller.
+    #[allow(dead_code, reason = "the embedded cluster starts its brokers so")]
+    pub(crate) async fn start_in(
+        config: BrokerConfig,
+        registry: Arc<ClusterRegistry>,
+    ) -> Result<Self, BrokerError> {
+        config.validate()?;
+        let until = Instant::now() + PATIENCE;
+        let data_dir = loop {
+            match lock(&config).await {
+                Err(BrokerError::DataDirInUse { .. }) if Instant::now() < until => sleep(RETRY_EVERY).await,
+                other => break other?,
+            }
+        };
+        Self::start_on(config, data_dir, Cluster::Shared(registry)).await
     }
 
     /// Starts a broker on a directory, or finds the one that serves it, in this process or another. Any number of
@@ -96,7 +121,7 @@ impl Broker {
         loop {
             let in_use = match lock(&config).await {
                 Ok(data_dir) => {
-                    let broker = Self::start_on(config, data_dir).await?;
+                    let broker = Self::start_on(config, data_dir, Cluster::Alone).await?;
                     return Ok(StartedOrJoined::Started(Box::new(broker)));
                 }
                 Err(error @ BrokerError::DataDirInUse { .. }) => error,
@@ -113,7 +138,11 @@ impl Broker {
         }
     }
 
-    async fn start_on(config: BrokerConfig, data_dir: DataDir) -> Result<Self, BrokerError> {
+    async fn start_on(
+        config: BrokerConfig,
+        data_dir: DataDir,
+        cluster: Cluster,
+    ) -> Result<Self, BrokerError> {
         let mut bound = Vec::new();
         for listener in &config.listeners {
             bound.push(bind(listener).await?);
@@ -124,12 +153,16 @@ impl Broker {
             rack: config.rack.clone(),
             endpoints: listeners.iter().map(|listener| listener.advertised.clone()).collect(),
         };
-        let node = blocking(move || boot::boot(config, data_dir, info)).await?;
+        let is_member = matches!(cluster, Cluster::Shared(_));
+        let (own, runtime) = (info.clone(), Handle::current());
+        let node = blocking(move || boot::boot(config, data_dir, own, &cluster, runtime)).await?;
         let node = Arc::new(node);
         let handler = Arc::new(KafkaApis::new(node.clone()));
         let sockets = SocketServer::start(bound, node.config.socket.clone(), handler);
         let background = Background::start(&node);
-        let broker = Self { sockets, background, listeners, node };
+        let period = node.registry.heartbeat_interval();
+        let membership = is_member.then(|| Membership::start(node.clone(), info, period));
+        let broker = Self { sockets, background, membership, listeners, node };
         let (node, announcement) = (broker.node.clone(), broker.announcement());
         blocking(move || node.data_dir.announce(&announcement)).await?;
         tracing::info!(node_id = broker.node_id(), bootstrap = broker.bootstrap(), "the broker serves");
@@ -190,11 +223,21 @@ impl Broker {
     /// # Errors
     /// When something cannot be made durable. The broker has stopped nevertheless, and the next start recovers.
     pub async fn shutdown(self) -> Result<(), BrokerError> {
-        let Self { sockets, background, node, .. } = self;
+        let Self { sockets, background, membership, node, .. } = self;
         let withdrawn = node.data_dir.withdraw();
+        if membership.is_some() {
+            move_leaderships_away(&node).await;
+        }
         node.replica_manager.stop_waiting();
         sockets.shutdown(DRAIN).await;
         drop(background);
+        if membership.is_some() {
+            drop(membership);
+            let (registry, id) = (node.registry.clone(), node.config.node_id);
+            if let Err(error) = registry.unregister(id, node.obedience.broker_epoch()) {
+                tracing::debug!(%error, "the session has ended already");
+            }
+        }
         let closed = blocking(move || {
             node.replica_manager.checkpoint_high_watermarks();
             let logs = node.replica_manager.logs();

@@ -28,6 +28,9 @@ pub struct BrokerConfig {
     pub file_system: SharedFileSystem,
     /// `listeners` and `advertised.listeners`; at least one.
     pub listeners: Vec<ListenerConfig>,
+    /// `inter.broker.listener.name`: where brokers talk to each other, and the only listener on which a broker obeys a
+    /// controller. When None: the first one, and it obeys nobody.
+    pub inter_broker_listener_name: Option<String>,
     /// `auto.create.topics.enable`.
     pub auto_create_topics: bool,
     /// `num.partitions`: of a topic that is created without a number.
@@ -60,6 +63,7 @@ impl BrokerConfig {
             data_dir: data_dir.into(),
             file_system: RealFileSystem::shared(),
             listeners: vec![ListenerConfig::loopback(0)],
+            inter_broker_listener_name: None,
             auto_create_topics: true,
             num_partitions: 1,
             default_replication_factor: 1,
@@ -73,9 +77,10 @@ impl BrokerConfig {
         }
     }
 
-    /// The listener on which brokers talk to each other (`inter.broker.listener.name`): the first one.
+    /// The listener on which brokers talk to each other.
     pub(crate) fn inter_broker_listener(&self) -> &str {
-        self.listeners.first().map_or(DEFAULT_LISTENER, |listener| listener.name.as_str())
+        let first = || self.listeners.first().map_or(DEFAULT_LISTENER, |listener| listener.name.as_str());
+        self.inter_broker_listener_name.as_deref().unwrap_or_else(first)
     }
 
     pub(crate) fn validate(&self) -> Result<(), BrokerError> {
@@ -90,6 +95,11 @@ impl BrokerConfig {
             if self.listeners[..index].iter().any(|other| other.name == listener.name) {
                 return invalid(format!("two listeners are named {}", listener.name));
             }
+        }
+        if let Some(name) = &self.inter_broker_listener_name
+            && !self.listeners.iter().any(|listener| listener.name == *name)
+        {
+            return invalid(format!("inter.broker.listener.name is {name}, but no listener has that name"));
         }
         if self.num_partitions < 1 {
             return invalid(format!("num.partitions is {}, but must be at least 1", self.num_partitions));

@@ -36,12 +36,16 @@
 mod background;
 mod boot;
 mod broker;
+#[cfg(test)]
+mod broker_cluster_tests;
 mod clock;
 pub mod config;
 mod controller;
 mod data_dir;
 mod error;
 mod kafka_apis;
+mod leaving;
+mod membership;
 pub mod metadata_cache;
 mod network;
 mod node;

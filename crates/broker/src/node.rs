@@ -6,10 +6,11 @@ use milena_protocol::Uuid;
 
 use crate::clock::Clock;
 use crate::config::BrokerConfig;
-use crate::controller::Controller;
+use crate::controller::{Controller, Obedience};
 use crate::data_dir::DataDir;
-use crate::metadata_cache::MetadataCache;
+use crate::metadata_cache::{BrokerEndpoint, MetadataCache};
 use crate::producer_ids::ProducerIdManager;
+use crate::registry::ClusterRegistry;
 use crate::replica_manager::ReplicaManager;
 use crate::topic_configs::TopicConfigs;
 
@@ -21,10 +22,21 @@ pub(crate) struct Node {
     pub(crate) metadata_cache: Arc<MetadataCache>,
     pub(crate) topic_configs: Arc<TopicConfigs>,
     pub(crate) replica_manager: Arc<ReplicaManager>,
+    pub(crate) registry: Arc<ClusterRegistry>,
     pub(crate) controller: Arc<Controller>,
+    pub(crate) obedience: Arc<Obedience>,
     pub(crate) producer_ids: ProducerIdManager,
     /// The last field, so that the directory is given up when nothing of the broker uses it any more.
     pub(crate) data_dir: DataDir,
+}
+
+impl Node {
+    /// Where the controller is to be reached by brokers, as far as this one knows.
+    pub(crate) fn controller_endpoint(&self) -> Option<BrokerEndpoint> {
+        let snapshot = self.metadata_cache.load();
+        let controller = snapshot.broker(snapshot.controller_id()?)?;
+        controller.endpoint(self.config.inter_broker_listener()).cloned()
+    }
 }
 
 /// A random id, never [`Uuid::ZERO`] and never with a leading hyphen, which tools would take for an option

@@ -1,28 +1,23 @@
-//! [`Controller`]: carries out on this node what the engine decides.
+//! [`Controller`]: this broker's part in the controller's office, and the office itself while this broker holds it.
 
+use std::collections::BTreeMap;
 use std::ops::Range;
-use std::sync::Arc;
+use std::sync::{Arc, Weak};
+use std::time::Duration;
 
 use milena_protocol::{ErrorCode, Uuid};
-use parking_lot::Mutex;
+use parking_lot::{Mutex, MutexGuard};
+use tokio::runtime::Handle;
+use tokio::sync::watch;
+use tokio::time::timeout;
 
+use super::channels::ControllerChannelManager;
+use super::obedience::Obedience;
 use super::{
-    ControlBody, ControlRequest, ControllerEngine, ControllerError, CreateTopic, CreatedTopic, Effect,
-    TopicSelector,
+    ConfigChange, ControllerConfig, ControllerEngine, ControllerError, CreateTopic, CreatedTopic, Effect,
+    ElectionKind, IsrChange, PartitionState, RequestId, TopicSelector,
 };
-use crate::metadata_cache::MetadataCache;
-use crate::registry::{ClusterRegistry, RegistryView};
-use crate::replica_manager::ReplicaManager;
-use crate::topic_configs::TopicConfigs;
-
-/// What the controller acts on.
-#[derive(Debug)]
-pub(crate) struct ControllerDeps {
-    pub(crate) registry: Arc<ClusterRegistry>,
-    pub(crate) metadata_cache: Arc<MetadataCache>,
-    pub(crate) replica_manager: Arc<ReplicaManager>,
-    pub(crate) topic_configs: Arc<TopicConfigs>,
-}
+use crate::registry::{ClusterRegistry, ClusterRegistryError, ControllerInfo, RegistryError, RegistryView};
 
 /// A topic to grow.
 #[derive(Debug, Clone)]
@@ -32,71 +27,253 @@ pub(crate) struct CreatePartitions {
     pub(crate) assignments: Option<Vec<Vec<i32>>>,
 }
 
-/// The controller of a cluster whose only broker is this one.
+/// How the controller's requests reach brokers.
+#[derive(Debug, Clone)]
+pub(crate) enum Delivery {
+    /// There is one broker, this one: it does what it is told before the controller goes on.
+    Local(Arc<Obedience>),
+    /// Over the wire, to each broker's inter-broker listener.
+    Wire(Handle),
+}
+
+/// The controller, as one broker knows it.
 ///
-/// Each method is one transaction: the engine decides, the state is made durable, the effects are carried out, and only
-/// then is there an answer. All of it runs on a blocking thread, because it syncs files and creates directories, and it
-/// runs to its end even when nobody waits for the answer any more.
+/// While this broker holds the office, each method is one transaction: the engine decides, the state is made durable, what
+/// follows is put on its way, and only then is there an answer. All of it runs on a blocking thread, because it syncs
+/// files, and it runs to its end even when nobody waits for the answer any more. Without the office, what is asked of the
+/// controller is answered with NOT_CONTROLLER.
 #[derive(Debug)]
 pub(crate) struct Controller {
-    engine: Mutex<ControllerEngine>,
-    deps: ControllerDeps,
+    config: ControllerConfig,
+    registry: Arc<ClusterRegistry>,
+    delivery: Delivery,
+    office: Mutex<Option<Office>>,
+    /// Counts the events of the office, for those who wait for one.
+    events: watch::Sender<u64>,
+    own: Weak<Self>,
+}
+
+#[derive(Debug)]
+struct Office {
+    info: ControllerInfo,
+    engine: ControllerEngine,
+    channels: Option<ControllerChannelManager>,
 }
 
 impl Controller {
-    pub(crate) fn new(engine: ControllerEngine, deps: ControllerDeps) -> Self {
-        Self { engine: Mutex::new(engine), deps }
+    pub(crate) fn new(
+        config: ControllerConfig,
+        registry: Arc<ClusterRegistry>,
+        delivery: Delivery,
+    ) -> Arc<Self> {
+        Arc::new_cyclic(|own| Self {
+            config,
+            registry,
+            delivery,
+            office: Mutex::new(None),
+            events: watch::Sender::new(0),
+            own: own.clone(),
+        })
     }
 
-    /// Hears who is alive. Blocking.
-    pub(crate) fn brokers_changed(&self, view: &RegistryView) -> Result<(), ControllerError> {
-        self.transaction(|engine| engine.handle_brokers(&view.brokers))
+    /// Hears who is alive and who is the controller; wants to be it if nobody is. Blocking.
+    pub(crate) fn registry_changed(&self, view: &RegistryView, broker_epoch: i64) {
+        let own = self.config.node_id;
+        let is_registered = view.brokers.get(&own).is_some_and(|broker| broker.epoch == broker_epoch);
+        let mut office = self.office.lock();
+        if office.as_ref().is_some_and(|office| Some(office.info) != view.controller) {
+            tracing::info!(broker = own, "this broker is no longer the controller");
+            *office = None;
+        }
+        if view.controller.is_none() && is_registered {
+            match self.registry.elect(own, broker_epoch) {
+                Ok((info, state)) => {
+                    tracing::info!(broker = own, epoch = info.epoch, "this broker is the controller");
+                    let engine = ControllerEngine::elected(self.config.clone(), state);
+                    *office = Some(Office { info, engine, channels: self.channels() });
+                }
+                // Somebody was faster, or this broker's session has ended; the next view says which.
+                Err(error) => tracing::debug!(broker = own, %error, "not elected"),
+            }
+        }
+        if let Some(held) = office.as_mut() {
+            if let Some(channels) = &mut held.channels {
+                channels.brokers_changed(&view.brokers);
+            }
+            let brokers = &view.brokers;
+            if let Err(error) = self.transaction(office, |engine| engine.handle_brokers(brokers)) {
+                tracing::error!(%error, "the controller cannot take note of who is alive, and resigns");
+            }
+        }
     }
 
-    /// Creates topics, each on its own.
+    fn channels(&self) -> Option<ControllerChannelManager> {
+        match &self.delivery {
+            Delivery::Local(_) => None,
+            Delivery::Wire(runtime) => Some(ControllerChannelManager::new(
+                self.config.inter_broker_listener.clone(),
+                self.own.clone(),
+                runtime.clone(),
+            )),
+        }
+    }
+
+    /// A broker has answered a request of the controller of that epoch.
+    pub(super) async fn answered(self: Arc<Self>, epoch: i32, id: RequestId, failed: Vec<(Arc<str>, i32)>) {
+        let handle = move |engine: &mut ControllerEngine| {
+            if engine.controller_epoch() == epoch {
+                engine.handle_answer(id, &failed);
+            }
+        };
+        if let Err(error) = self.run(handle).await {
+            tracing::debug!(%error, "an answer comes too late");
+        }
+    }
+
+    /// A broker has heard of a controller after that of this epoch.
+    pub(super) async fn replaced(self: Arc<Self>, epoch: i32) {
+        let done = tokio::task::spawn_blocking(move || {
+            let mut office = self.office.lock();
+            if office.as_ref().is_some_and(|office| office.info.epoch == epoch) {
+                *office = None;
+            }
+        });
+        // Cancelled: the whole broker is ending.
+        let _cancelled = done.await;
+    }
+
+    /// Whether this broker holds the office.
+    pub(crate) fn is_active(&self) -> bool {
+        self.office.lock().is_some()
+    }
+
+    /// Creates topics, each on its own, and waits until everybody knows them and they are led, at most `wait`.
     pub(crate) async fn create_topics(
         self: &Arc<Self>,
         topics: Vec<CreateTopic>,
         validate_only: bool,
+        wait: Duration,
     ) -> Vec<Result<CreatedTopic, ControllerError>> {
         let count = topics.len();
+        let names: Vec<String> = topics.iter().map(|topic| topic.name.clone()).collect();
         let handle = move |engine: &mut ControllerEngine| {
             topics.into_iter().map(|topic| engine.handle_create_topic(topic, validate_only)).collect()
         };
-        self.run(handle).await.unwrap_or_else(|error| vec![Err(error); count])
+        let answers = self.run(handle).await.unwrap_or_else(|error| vec![Err(error); count]);
+        self.settled(names, answers, validate_only, wait).await
     }
 
-    /// Deletes topics, each on its own.
+    /// Deletes topics, each on its own, and waits until everybody has forgotten them, at most `wait`.
     pub(crate) async fn delete_topics(
         self: &Arc<Self>,
         topics: Vec<TopicSelector>,
+        wait: Duration,
     ) -> Vec<Result<(String, Uuid), ControllerError>> {
         let count = topics.len();
         let handle = move |engine: &mut ControllerEngine| {
             topics.iter().map(|topic| engine.handle_delete_topic(topic)).collect()
         };
-        self.run(handle).await.unwrap_or_else(|error| vec![Err(error); count])
+        let answers: Vec<Result<(String, Uuid), _>> =
+            self.run(handle).await.unwrap_or_else(|error| vec![Err(error); count]);
+        let name = |answer: &Result<(String, Uuid), _>| match answer {
+            Ok((name, _)) => name.clone(),
+            Err(_) => String::new(),
+        };
+        self.settled(answers.iter().map(name).collect(), answers, false, wait).await
     }
 
-    /// Grows topics, each on its own.
+    /// Grows topics, each on its own, and waits as [`create_topics`](Self::create_topics) does.
     pub(crate) async fn create_partitions(
         self: &Arc<Self>,
         topics: Vec<CreatePartitions>,
         validate_only: bool,
+        wait: Duration,
     ) -> Vec<Result<(), ControllerError>> {
         let count = topics.len();
+        let names: Vec<String> = topics.iter().map(|topic| topic.name.clone()).collect();
         let handle = move |engine: &mut ControllerEngine| {
             let grow = |topic: CreatePartitions| {
                 engine.handle_create_partitions(&topic.name, topic.count, topic.assignments, validate_only)
             };
             topics.into_iter().map(grow).collect()
         };
-        self.run(handle).await.unwrap_or_else(|error| vec![Err(error); count])
+        let answers = self.run(handle).await.unwrap_or_else(|error| vec![Err(error); count]);
+        self.settled(names, answers, validate_only, wait).await
     }
 
-    /// Takes producer ids out of circulation.
+    /// Takes producer ids out of circulation; any broker may.
     pub(crate) async fn allocate_producer_ids(self: &Arc<Self>) -> Result<Range<i64>, ControllerError> {
-        self.run(ControllerEngine::handle_allocate_producer_ids).await?
+        let registry = self.registry.clone();
+        let done = tokio::task::spawn_blocking(move || registry.allocate_producer_ids()).await;
+        done.map_err(|error| failed(&error))?.map_err(|error| failed(&error))
+    }
+
+    /// A leader wants other in-sync replicas.
+    pub(crate) async fn alter_partition(
+        self: &Arc<Self>,
+        broker: i32,
+        broker_epoch: i64,
+        changes: Vec<IsrChange>,
+    ) -> Result<Vec<Result<PartitionState, ErrorCode>>, ControllerError> {
+        self.run(move |engine| engine.handle_alter_partition(broker, broker_epoch, &changes)).await?
+    }
+
+    /// A broker wants to leave; answers what it still leads.
+    pub(crate) async fn controlled_shutdown(
+        self: &Arc<Self>,
+        broker: i32,
+        broker_epoch: i64,
+    ) -> Result<Vec<(String, i32)>, ControllerError> {
+        self.run(move |engine| engine.handle_controlled_shutdown(broker, broker_epoch)).await?
+    }
+
+    /// Holds elections.
+    pub(crate) async fn elect_leaders(
+        self: &Arc<Self>,
+        kind: ElectionKind,
+        partitions: Option<Vec<(String, i32)>>,
+    ) -> Result<Vec<((String, i32), Result<(), ControllerError>)>, ControllerError> {
+        self.run(move |engine| engine.handle_elect_leaders(kind, partitions)).await
+    }
+
+    /// Moves replicas, or stops moving them.
+    pub(crate) async fn alter_reassignments(
+        self: &Arc<Self>,
+        wanted: Vec<(String, i32, Option<Vec<i32>>)>,
+    ) -> Result<Vec<Result<(), ControllerError>>, ControllerError> {
+        let alter = |engine: &mut ControllerEngine| {
+            let one = |(topic, number, target): (String, i32, _)| {
+                engine.handle_alter_reassignment(&topic, number, target)
+            };
+            wanted.into_iter().map(one).collect()
+        };
+        self.run(alter).await
+    }
+
+    /// The partitions whose replicas are being moved.
+    pub(crate) async fn reassignments(
+        self: &Arc<Self>,
+    ) -> Result<Vec<(String, i32, PartitionState)>, ControllerError> {
+        let list = |engine: &mut ControllerEngine| {
+            let moving = engine.reassignments();
+            moving.map(|(name, number, state)| (name.to_owned(), number, state.clone())).collect()
+        };
+        self.run(list).await
+    }
+
+    /// Changes settings of topics, each on its own.
+    pub(crate) async fn alter_configs(
+        self: &Arc<Self>,
+        topics: Vec<(String, Vec<ConfigChange>)>,
+        validate_only: bool,
+    ) -> Result<Vec<Result<(), ControllerError>>, ControllerError> {
+        let alter = move |engine: &mut ControllerEngine| {
+            let one = |(topic, changes): (String, _)| {
+                engine.handle_incremental_alter_configs(&topic, changes, validate_only)
+            };
+            topics.into_iter().map(one).collect()
+        };
+        self.run(alter).await
     }
 
     async fn run<T: Send + 'static>(
@@ -104,58 +281,125 @@ impl Controller {
         handle: impl FnOnce(&mut ControllerEngine) -> T + Send + 'static,
     ) -> Result<T, ControllerError> {
         let controller = self.clone();
-        let done = tokio::task::spawn_blocking(move || controller.transaction(handle)).await;
-        done.unwrap_or_else(|error| Err(failed(&error)))
+        let done =
+            tokio::task::spawn_blocking(move || controller.transaction(controller.office.lock(), handle));
+        done.await.unwrap_or_else(|error| Err(failed(&error)))
     }
 
-    fn transaction<T>(&self, handle: impl FnOnce(&mut ControllerEngine) -> T) -> Result<T, ControllerError> {
-        let mut engine = self.engine.lock();
+    fn transaction<T>(
+        &self,
+        mut office: MutexGuard<'_, Option<Office>>,
+        handle: impl FnOnce(&mut ControllerEngine) -> T,
+    ) -> Result<T, ControllerError> {
+        let Some(Office { engine, channels, info }) = office.as_mut() else { return Err(not_controller()) };
+        let info = *info;
         let before = engine.clone();
-        let answer = handle(&mut engine);
+        let answer = handle(engine);
         let mut saved = before.state().clone();
         let mut nothing_done = true;
         while let Some(effect) = engine.poll_effect() {
             match effect {
                 // The last state holds all that the earlier ones did: one write for them all.
                 Effect::Persist if Arc::ptr_eq(&saved, engine.state()) => {}
-                Effect::Persist => {
-                    if let Err(error) = self.deps.registry.write(engine.state().clone()) {
-                        tracing::error!(%error, "the controller's state cannot be saved");
-                        if nothing_done {
-                            *engine = before;
-                            return Err(failed(&error));
-                        }
-                        // What was done is durable. Nobody hears of the rest before a later write has it.
-                        while engine.poll_effect().is_some() {}
+                Effect::Persist => match self.registry.write(engine.state().clone()) {
+                    Ok(()) => saved = engine.state().clone(),
+                    Err(ClusterRegistryError::Disk(error)) if nothing_done => {
+                        *engine = before;
+                        return Err(failed(&error));
                     }
-                    saved = engine.state().clone();
-                }
-                Effect::TopicConfigs { topic, configs } => self.deps.topic_configs.set(&topic, &configs),
+                    Err(error) => {
+                        // Nobody may be told of what is not durable, and the engine knows of nothing else any more.
+                        *office = None;
+                        return Err(self.resign(info, &error));
+                    }
+                },
+                Effect::TopicConfigs { topic, configs } => self.registry.publish_configs(&topic, &configs),
                 Effect::Send(request) => {
                     nothing_done = false;
-                    self.carry_out(&request);
-                    engine.handle_answer(request.id, &[]);
+                    match (&self.delivery, &*channels) {
+                        (_, Some(channels)) => channels.send(request),
+                        (Delivery::Local(broker), _) => match broker.obey(&request) {
+                            Ok(failed) => engine.handle_answer(request.id, &failed),
+                            Err(code) => tracing::error!(%code, "this broker refuses its own controller"),
+                        },
+                        (Delivery::Wire(_), None) => {}
+                    }
                 }
             }
         }
+        drop(office);
+        self.events.send_modify(|count| *count = count.wrapping_add(1));
         Ok(answer)
     }
 
-    fn carry_out(&self, request: &ControlRequest) {
-        match &request.body {
-            ControlBody::LeaderAndIsr(request) => {
-                for topic in &request.topics {
-                    self.deps.replica_manager.become_leader_or_follower(topic);
+    fn resign(&self, info: ControllerInfo, error: &ClusterRegistryError) -> ControllerError {
+        tracing::warn!(%error, epoch = info.epoch, "the controller gives up");
+        if let Err(error) = self.registry.resign(info) {
+            tracing::debug!(%error, "another controller is elected already");
+        }
+        self.events.send_modify(|count| *count = count.wrapping_add(1));
+        match error {
+            ClusterRegistryError::Refused(RegistryError::StaleControllerEpoch { .. }) => not_controller(),
+            error => failed(error),
+        }
+    }
+
+    /// Waits until all that was done to these topics has reached everybody; what has not in time is answered with
+    /// REQUEST_TIMED_OUT, although it will.
+    async fn settled<T>(
+        &self,
+        names: Vec<String>,
+        mut answers: Vec<Result<T, ControllerError>>,
+        validate_only: bool,
+        wait: Duration,
+    ) -> Vec<Result<T, ControllerError>> {
+        if validate_only {
+            return answers;
+        }
+        let mut events = self.events.subscribe();
+        let all = async {
+            for (name, _) in names.iter().zip(&answers).filter(|(_, answer)| answer.is_ok()) {
+                while !self.is_settled(name) {
+                    if events.changed().await.is_err() {
+                        return;
+                    }
                 }
             }
-            ControlBody::StopReplica(request) => self.deps.replica_manager.stop_replicas(request),
-            ControlBody::UpdateMetadata(update) => {
-                if let Err(error) = self.deps.metadata_cache.update(update) {
-                    tracing::error!(%error, "a metadata update is refused");
+        };
+        if timeout(wait, all).await.is_err() {
+            for (name, answer) in names.iter().zip(&mut answers) {
+                if answer.is_ok() && !self.is_settled(name) {
+                    let message = format!("Not every broker has heard of {name} in {wait:?}.");
+                    *answer = Err(ControllerError { code: ErrorCode::REQUEST_TIMED_OUT, message });
                 }
             }
         }
+        answers
     }
+
+    /// Another controller tells everybody anyway.
+    fn is_settled(&self, topic: &str) -> bool {
+        self.office.lock().as_ref().is_none_or(|office| office.engine.is_settled(topic))
+    }
+}
+
+/// Tells a broker of the settings of topics, as the controller changes them.
+pub(crate) fn config_listener(
+    topic_configs: &Arc<crate::topic_configs::TopicConfigs>,
+    replica_manager: &Arc<crate::replica_manager::ReplicaManager>,
+) -> crate::registry::ConfigListener {
+    // Weak: what was killed is not kept alive by whoever might tell it something.
+    let (configs, replicas) = (Arc::downgrade(topic_configs), Arc::downgrade(replica_manager));
+    Box::new(move |topic: &str, changed: &BTreeMap<String, String>| {
+        let (Some(configs), Some(replicas)) = (configs.upgrade(), replicas.upgrade()) else { return };
+        configs.set(topic, changed);
+        replicas.topic_configs_changed(topic);
+    })
+}
+
+fn not_controller() -> ControllerError {
+    let message = "This is not the correct controller for this cluster.".to_owned();
+    ControllerError { code: ErrorCode::NOT_CONTROLLER, message }
 }
 
 fn failed(error: &dyn std::error::Error) -> ControllerError {

@@ -4,10 +4,13 @@
 //! state durable before anybody sees it, then has the effects carried out in their order, which for most of them means a
 //! request to a broker: UpdateMetadata, LeaderAndIsr or StopReplica.
 //!
+//! `driver` holds the office, `channels` its connections, and `obedience` is the other end of them.
+//!
 //! `engine` has what brokers' coming and going does, `leadership` what leaders and administrators ask for, `topics` and
 //! `reassignment` what their names say; `batch` turns what an event changed into requests.
 
 mod batch;
+mod channels;
 #[cfg(test)]
 mod cluster_tests;
 mod driver;
@@ -15,6 +18,7 @@ mod election;
 mod engine;
 mod fence;
 mod leadership;
+mod obedience;
 #[cfg(test)]
 mod random_tests;
 mod reassignment;
@@ -24,11 +28,13 @@ mod state;
 mod tests;
 mod topic_name;
 mod topics;
+pub(crate) mod wire;
 
-pub(crate) use driver::{Controller, ControllerDeps, CreatePartitions};
+pub(crate) use driver::{Controller, CreatePartitions, Delivery, config_listener};
 pub use election::{Election, ElectionKind, elect};
 pub use engine::{ControllerConfig, ControllerEngine};
 pub use fence::ControlFence;
+pub(crate) use obedience::Obedience;
 pub use requests::{
     ConfigChange, ConfigOp, ControlBody, ControlRequest, ControllerError, CreateTopic, CreatedTopic,
     EPOCH_DURING_DELETE, Effect, IsrChange, LeaderAndIsr, LeaderAndIsrTopic, LiveLeader, RequestId,

@@ -72,7 +72,6 @@ impl History {
     fn record(&mut self, state: &Arc<ControllerState>) {
         if let Some(last) = &self.last {
             assert!(state.controller_epoch >= last.controller_epoch, "the controller's epoch went back");
-            assert!(state.next_producer_id >= last.next_producer_id);
         }
         for topic in state.topics.values() {
             if topic.configs.contains_key("unclean.leader.election.enable") {

@@ -14,8 +14,6 @@ pub struct ControllerState {
     pub cluster_id: String,
     /// One more with each election of a controller; never goes back.
     pub controller_epoch: i32,
-    /// Every producer id below this one may have been given away.
-    pub next_producer_id: i64,
     /// The brokers that the controller knew to be alive, with their epochs. The next controller learns from it who
     /// restarted while there was none.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
@@ -34,7 +32,6 @@ impl ControllerState {
         Self {
             cluster_id,
             controller_epoch: 0,
-            next_producer_id: 0,
             broker_epochs: BTreeMap::new(),
             topics: BTreeMap::new(),
             deleting: BTreeMap::new(),

@@ -1,7 +1,6 @@
 //! Topics: creating, growing, deleting, configuring them.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::ops::Range;
 use std::sync::Arc;
 
 use milena_protocol::{ErrorCode, Uuid};
@@ -11,12 +10,10 @@ use super::batch::Batch;
 use super::engine::ControllerEngine;
 use super::requests::refuse;
 use super::{
-    ConfigChange, ConfigOp, ControllerError, CreateTopic, CreatedTopic, Effect, PartitionState,
-    TopicSelector, TopicState, collide, validate_topic_name,
+    ConfigChange, ConfigOp, ControllerError, CreateTopic, CreatedTopic, PartitionState, TopicSelector,
+    TopicState, collide, validate_topic_name,
 };
 
-/// How many producer ids a broker gets at a time (`ProducerIdsBlock.PRODUCER_ID_BLOCK_SIZE`).
-const PRODUCER_ID_BLOCK: i64 = 1_000;
 /// The most partitions that one topic may be created with, or grown by, at once
 /// (`ReplicationControlManager.MAX_PARTITIONS_PER_BATCH`).
 const MAX_PARTITIONS_PER_REQUEST: usize = 10_000;
@@ -183,17 +180,6 @@ impl ControllerEngine {
             self.elect_where_leaderless(name);
         }
         Ok(())
-    }
-
-    /// Gives away producer ids that nobody will ever get again.
-    pub fn handle_allocate_producer_ids(&mut self) -> Result<Range<i64>, ControllerError> {
-        let start = self.state.next_producer_id;
-        let Some(end) = start.checked_add(PRODUCER_ID_BLOCK) else {
-            return refuse(ErrorCode::UNKNOWN_SERVER_ERROR, "all producer ids have been given away");
-        };
-        Arc::make_mut(&mut self.state).next_producer_id = end;
-        self.effects.push_back(Effect::Persist);
-        Ok(start..end)
     }
 
     fn store_partitions(&mut self, name: &str, topic: TopicState, first_new: usize) {

@@ -1,6 +1,6 @@
 //! CreatePartitions (key 37), versions 0 to 3.
 //!
-//! Served: everything. Not served: `timeout_ms` is not looked at.
+//! Served: everything, by the controller.
 
 use std::collections::BTreeMap;
 
@@ -9,7 +9,7 @@ use milena_protocol::messages::{
 };
 use milena_protocol::{ErrorCode, VersionRange};
 
-use super::RequestContext;
+use super::{RequestContext, timeout};
 use crate::controller::CreatePartitions;
 
 pub(super) const VERSIONS: VersionRange = VersionRange::new(0, 3);
@@ -25,7 +25,8 @@ pub(super) async fn handle(
     let wanted: Vec<_> =
         request.topics.into_iter().filter(|topic| times.get(&topic.name) == Some(&1)).map(wanted).collect();
     let names: Vec<String> = wanted.iter().map(|topic| topic.name.clone()).collect();
-    let results = context.node.controller.create_partitions(wanted, request.validate_only).await;
+    let wait = timeout(request.timeout_ms);
+    let results = context.node.controller.create_partitions(wanted, request.validate_only, wait).await;
     let answered = names.into_iter().zip(results).map(|(name, result)| match result {
         Ok(()) => CreatePartitionsTopicResult { name, ..Default::default() },
         Err(error) => {

@@ -1,12 +1,12 @@
 //! DeleteTopics (key 20), versions 1 to 6.
 //!
 //! Served: everything; by name, and by id from version 6. The partitions' directories are renamed before the answer, so
-//! that a topic of the same name can be created at once. Not served: `timeout_ms` is not looked at.
+//! that a topic of the same name can be created at once. By the controller.
 
 use milena_protocol::messages::{DeletableTopicResult, DeleteTopicsRequest, DeleteTopicsResponse};
 use milena_protocol::{ErrorCode, Uuid, VersionRange};
 
-use super::RequestContext;
+use super::{RequestContext, timeout};
 use crate::controller::{ControllerError, TopicSelector};
 
 pub(super) const VERSIONS: VersionRange = VersionRange::new(1, 6);
@@ -23,7 +23,7 @@ pub(super) async fn handle(context: &RequestContext, request: DeleteTopicsReques
         }
     }
     let (asked, selectors): (Vec<_>, Vec<_>) = wanted.into_iter().unzip();
-    let results = context.node.controller.delete_topics(selectors).await;
+    let results = context.node.controller.delete_topics(selectors, timeout(request.timeout_ms)).await;
     responses.extend(asked.into_iter().zip(results).map(|(asked, result)| answer(asked, result)));
     DeleteTopicsResponse { responses, ..Default::default() }
 }

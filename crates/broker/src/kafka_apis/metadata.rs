@@ -1,7 +1,7 @@
 //! Metadata (key 3), versions 0 to 13.
 //!
 //! Served: all topics, topics by name, topics by id (from version 12; 10 and 11 have the fields, but no broker ever served
-//! them); topics created automatically, in this broker before the answer rather than after it; authorized operations,
+//! them); topics created automatically, before the answer rather than after it; authorized operations,
 //! which are all there are. Answers come from the metadata cache alone, with the endpoints of the asker's listener.
 //! Not served: the top-level error of version 13, which this broker has no reason for.
 
@@ -14,12 +14,12 @@ use milena_protocol::messages::metadata_response::{
 use milena_protocol::messages::{MetadataRequest, MetadataRequestTopic, MetadataResponse};
 use milena_protocol::{ErrorCode, Uuid, VersionRange};
 
+use super::auto_create::create;
 use super::{ALL_CLUSTER_OPERATIONS, ALL_TOPIC_OPERATIONS, RequestContext};
-use crate::controller::{CreateTopic, validate_topic_name};
+use crate::controller::validate_topic_name;
 use crate::metadata_cache::{
     MetadataSnapshot, NO_LEADER, PartitionMetadata, TopicMetadata, is_internal_topic,
 };
-use crate::node::random_uuid;
 
 pub(super) const VERSIONS: VersionRange = VersionRange::new(0, 13);
 
@@ -62,29 +62,16 @@ async fn auto_create(context: &RequestContext, topics: &[MetadataRequestTopic]) 
     if missing.is_empty() {
         return Vec::new();
     }
-    let wanted: Vec<CreateTopic> = missing
-        .into_iter()
-        .map(|name| CreateTopic {
-            name: name.to_owned(),
-            id: random_uuid(),
-            num_partitions: -1,
-            replication_factor: -1,
-            assignments: Vec::new(),
-            configs: Vec::new(),
-        })
-        .collect();
-    let names: Vec<String> = wanted.iter().map(|topic| topic.name.clone()).collect();
-    let results = context.node.controller.create_topics(wanted, false).await;
-    let refused = names.into_iter().zip(results).filter_map(|(name, result)| match result {
-        Ok(_) => {
+    let names = missing.into_iter().map(str::to_owned).collect();
+    let mut answers = create(&context.node, names).await;
+    answers.retain(|(name, code)| {
+        if code.is_ok() {
             tracing::info!(topic = name, "created, because a client asked for its metadata");
-            None
         }
         // Another connection was faster.
-        Err(error) if error.code == ErrorCode::TOPIC_ALREADY_EXISTS => None,
-        Err(error) => Some((name, error.code)),
+        !code.is_ok() && *code != ErrorCode::TOPIC_ALREADY_EXISTS
     });
-    refused.collect()
+    answers
 }
 
 /// One request against one state of the cluster.

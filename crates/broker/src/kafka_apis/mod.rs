@@ -2,7 +2,11 @@
 //!
 //! The header of each file names the versions that are served, and what of the API is not.
 
+mod alter_partition;
 mod api_versions;
+mod auto_create;
+mod control;
+mod controlled_shutdown;
 mod create_partitions;
 mod create_topics;
 mod delete_topics;
@@ -12,6 +16,7 @@ mod fetch;
 mod fetch_session;
 mod find_coordinator;
 mod init_producer_id;
+mod leader_and_isr;
 mod leader_hints;
 mod list_offsets;
 mod metadata;
@@ -19,10 +24,13 @@ mod metadata;
 mod metadata_tests;
 mod offset_for_leader_epoch;
 mod produce;
+mod stop_replica;
+mod update_metadata;
 
 pub(crate) use fetch_session::FetchSessionCache;
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use bytes::Bytes;
 use milena_protocol::{
@@ -39,6 +47,10 @@ const SERVED: &[(ApiKey, VersionRange)] = &[
     (ApiKey::Fetch, fetch::VERSIONS),
     (ApiKey::ListOffsets, list_offsets::VERSIONS),
     (ApiKey::Metadata, metadata::VERSIONS),
+    (ApiKey::LeaderAndIsr, leader_and_isr::VERSIONS),
+    (ApiKey::StopReplica, stop_replica::VERSIONS),
+    (ApiKey::UpdateMetadata, update_metadata::VERSIONS),
+    (ApiKey::ControlledShutdown, controlled_shutdown::VERSIONS),
     (ApiKey::FindCoordinator, find_coordinator::VERSIONS),
     (ApiKey::ApiVersions, api_versions::VERSIONS),
     (ApiKey::CreateTopics, create_topics::VERSIONS),
@@ -47,6 +59,7 @@ const SERVED: &[(ApiKey, VersionRange)] = &[
     (ApiKey::OffsetForLeaderEpoch, offset_for_leader_epoch::VERSIONS),
     (ApiKey::DescribeConfigs, describe_configs::VERSIONS),
     (ApiKey::CreatePartitions, create_partitions::VERSIONS),
+    (ApiKey::AlterPartition, alter_partition::VERSIONS),
     (ApiKey::DescribeCluster, describe_cluster::VERSIONS),
 ];
 
@@ -113,6 +126,17 @@ impl RequestContext {
                 answer.await.map_err(|_| CloseReason("the broker is stopping".to_owned()))?
             }
             ApiKey::Metadata => self.reply(&metadata::handle(&self, self.decode(decoder)?).await),
+            ApiKey::LeaderAndIsr => self.reply(&leader_and_isr::handle(&self, self.decode(decoder)?).await),
+            ApiKey::StopReplica => self.reply(&stop_replica::handle(&self, self.decode(decoder)?).await),
+            ApiKey::UpdateMetadata => {
+                self.reply(&update_metadata::handle(&self, self.decode(decoder)?).await)
+            }
+            ApiKey::ControlledShutdown => {
+                self.reply(&controlled_shutdown::handle(&self, &self.decode(decoder)?).await)
+            }
+            ApiKey::AlterPartition => {
+                self.reply(&alter_partition::handle(&self, self.decode(decoder)?).await)
+            }
             ApiKey::FindCoordinator => self.reply(&find_coordinator::handle(&self, self.decode(decoder)?)),
             ApiKey::ApiVersions => self.reply(&api_versions::handle(&self, &self.decode(decoder)?)),
             ApiKey::CreateTopics => self.reply(&create_topics::handle(&self, self.decode(decoder)?).await),
@@ -157,6 +181,11 @@ impl RequestContext {
         let snapshot = self.node.metadata_cache.load();
         snapshot.topic_by_id(id).map(|topic| topic.name.clone()).ok_or(ErrorCode::UNKNOWN_TOPIC_ID)
     }
+}
+
+/// How long a request says that it may wait.
+fn timeout(timeout_ms: i32) -> Duration {
+    Duration::from_millis(u64::try_from(timeout_ms).unwrap_or(0))
 }
 
 /// All operations on a topic, as a bit field (`AclEntry.supportedOperations`): READ, WRITE, CREATE, DELETE, ALTER,

@@ -1,6 +1,10 @@
 //! [`ClusterRegistry`]: the registry of the brokers of one process, and its file.
 
+use std::collections::BTreeMap;
+use std::fmt;
+use std::ops::Range;
 use std::sync::Arc;
+use std::time::Duration;
 
 use parking_lot::Mutex;
 use tokio::sync::watch;
@@ -26,16 +30,25 @@ pub(crate) enum ClusterRegistryError {
     Disk(#[from] BrokerError),
 }
 
+/// Who is told of settings.
+pub(crate) type ConfigListener = Box<dyn Fn(&str, &BTreeMap<String, String>) + Send + Sync>;
+
 /// What ZooKeeper was, for the brokers of one process: they share it by reference.
 ///
 /// Whatever it is asked for is durable before it is answered, and before a watcher sees it. The methods that say so wait
 /// for the disk.
-#[derive(Debug)]
 pub(crate) struct ClusterRegistry {
     engine: Mutex<RegistryEngine>,
     store: RegistryStore,
     started: Instant,
     view: watch::Sender<RegistryView>,
+    config_listeners: Mutex<BTreeMap<i32, ConfigListener>>,
+}
+
+impl fmt::Debug for ClusterRegistry {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("ClusterRegistry").field("store", &self.store).finish_non_exhaustive()
+    }
 }
 
 impl ClusterRegistry {
@@ -46,12 +59,14 @@ impl ClusterRegistry {
             None => {
                 let state = RegistryState::new(random_uuid().to_string());
                 // No broker may belong to a cluster that nobody remembers.
+                store.create_dir()?;
                 store.save(&state)?;
                 state
             }
         };
         let engine = Mutex::new(RegistryEngine::new(config, state));
-        Ok(Self { engine, store, started: Instant::now(), view: watch::Sender::default() })
+        let (view, config_listeners) = (watch::Sender::default(), Mutex::default());
+        Ok(Self { engine, store, started: Instant::now(), view, config_listeners })
     }
 
     /// The controller's state, as it is durable.
@@ -62,6 +77,11 @@ impl ClusterRegistry {
     /// Who is alive, and who is the controller; the receiver hears of each change.
     pub(crate) fn watch(&self) -> watch::Receiver<RegistryView> {
         self.view.subscribe()
+    }
+
+    /// How often a broker has to say that it is still there: often enough that one or two that are late end no session.
+    pub(crate) fn heartbeat_interval(&self) -> Duration {
+        self.engine.lock().session_timeout() / 4
     }
 
     /// A broker is there. Blocking.
@@ -81,15 +101,6 @@ impl ClusterRegistry {
         self.transaction(|engine| engine.unregister(broker, epoch))
     }
 
-    /// Ends the sessions that are due.
-    pub(crate) fn tick(&self) -> Result<(), ClusterRegistryError> {
-        let now = self.started.elapsed();
-        self.transaction(|engine| {
-            engine.tick(now);
-            Ok(())
-        })
-    }
-
     /// A broker wants to be the controller. Blocking.
     pub(crate) fn elect(
         &self,
@@ -105,6 +116,24 @@ impl ClusterRegistry {
             engine.resign(controller);
             Ok(())
         })
+    }
+
+    /// Takes producer ids out of circulation. Blocking.
+    pub(crate) fn allocate_producer_ids(&self) -> Result<Range<i64>, ClusterRegistryError> {
+        self.transaction(RegistryEngine::allocate_producer_ids)
+    }
+
+    /// Has `listener` told of each topic whose settings change, with all that is set on it now. It is forgotten when
+    /// another listener of the same broker comes.
+    pub(crate) fn listen_to_configs(&self, broker: i32, listener: ConfigListener) {
+        self.config_listeners.lock().insert(broker, listener);
+    }
+
+    /// Tells the brokers that a topic's settings are these.
+    pub(crate) fn publish_configs(&self, topic: &str, configs: &BTreeMap<String, String>) {
+        for listener in self.config_listeners.lock().values() {
+            listener(topic, configs);
+        }
     }
 
     /// The controller's state is another one. Blocking.

@@ -1,11 +1,15 @@
 //! [`RegistryEngine`]: sessions, epochs and the one durable state.
 
 use std::collections::BTreeMap;
+use std::ops::Range;
 use std::sync::Arc;
 use std::time::Duration;
 
 use crate::controller::ControllerState;
 use crate::metadata_cache::BrokerInfo;
+
+/// How many producer ids a broker gets at a time (`ProducerIdsBlock.PRODUCER_ID_BLOCK_SIZE`).
+const PRODUCER_ID_BLOCK: i64 = 1_000;
 
 /// How the registry judges who is alive.
 #[derive(Debug, Clone)]
@@ -25,6 +29,8 @@ impl Default for RegistryConfig {
 pub struct RegistryState {
     /// Above every broker epoch that was ever given out.
     pub next_broker_epoch: i64,
+    /// Every producer id below this one may have been given away.
+    pub next_producer_id: i64,
     /// The controller's state, and the epoch of the last controller.
     pub cluster: Arc<ControllerState>,
 }
@@ -33,7 +39,11 @@ impl RegistryState {
     /// The registry of a new cluster.
     #[must_use]
     pub fn new(cluster_id: String) -> Self {
-        Self { next_broker_epoch: 1, cluster: Arc::new(ControllerState::new(cluster_id)) }
+        Self {
+            next_broker_epoch: 1,
+            next_producer_id: 0,
+            cluster: Arc::new(ControllerState::new(cluster_id)),
+        }
     }
 }
 
@@ -85,6 +95,9 @@ pub enum RegistryError {
         /// The epoch that it believes in.
         epoch: i64,
     },
+    /// Every number has been given away.
+    #[error("all producer ids have been given away")]
+    NoProducerIds,
     /// There is a controller already.
     #[error("broker {} is the controller, in epoch {}", .0.id, .0.epoch)]
     ControllerExists(ControllerInfo),
@@ -120,6 +133,11 @@ impl RegistryEngine {
     #[must_use]
     pub fn new(config: RegistryConfig, state: RegistryState) -> Self {
         Self { config, state, sessions: BTreeMap::new(), controller: None, needs_persist: false }
+    }
+
+    /// How long a broker may be silent.
+    pub fn session_timeout(&self) -> Duration {
+        self.config.session_timeout
     }
 
     /// What must be durable before anybody hears of what was done last.
@@ -229,6 +247,18 @@ impl RegistryEngine {
         self.state.cluster = next;
         self.needs_persist = true;
         Ok(())
+    }
+
+    /// Gives away producer ids that nobody will ever get again.
+    ///
+    /// # Errors
+    /// [`RegistryError::NoProducerIds`].
+    pub fn allocate_producer_ids(&mut self) -> Result<Range<i64>, RegistryError> {
+        let start = self.state.next_producer_id;
+        let end = start.checked_add(PRODUCER_ID_BLOCK).ok_or(RegistryError::NoProducerIds)?;
+        self.state.next_producer_id = end;
+        self.needs_persist = true;
+        Ok(start..end)
     }
 
     fn session_mut(&mut self, broker: i32, epoch: i64) -> Result<&mut Session, RegistryError> {

@@ -9,7 +9,7 @@ mod store;
 #[cfg(test)]
 mod tests;
 
-pub(crate) use cluster::{ClusterRegistry, ClusterRegistryError};
+pub(crate) use cluster::{ClusterRegistry, ClusterRegistryError, ConfigListener};
 pub use engine::{
     ControllerInfo, RegisteredBroker, Registration, RegistryConfig, RegistryEngine, RegistryError,
     RegistryState, RegistryView,

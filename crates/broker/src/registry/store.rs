@@ -26,6 +26,7 @@ pub(crate) struct RegistryStore {
 struct Written<'a> {
     version: u32,
     next_broker_epoch: i64,
+    next_producer_id: i64,
     state: &'a ControllerState,
 }
 
@@ -34,6 +35,7 @@ struct Read {
     version: u32,
     #[serde(default = "first_broker_epoch")]
     next_broker_epoch: i64,
+    next_producer_id: Option<i64>,
     state: serde_json::Value,
 }
 
@@ -61,15 +63,28 @@ impl RegistryStore {
             return Err(BrokerError::CorruptState { path: self.path.clone(), reason });
         }
         let next_broker_epoch = read.next_broker_epoch;
+        // Where the files of a broker that was alone had it.
+        let older = read.state.get("next_producer_id").and_then(serde_json::Value::as_i64);
+        let next_producer_id = read.next_producer_id.or(older).unwrap_or(0);
         let cluster: ControllerState =
             serde_json::from_value(read.state).map_err(|error| self.corrupt(&error))?;
-        Ok(Some(RegistryState { next_broker_epoch, cluster: Arc::new(cluster) }))
+        Ok(Some(RegistryState { next_broker_epoch, next_producer_id, cluster: Arc::new(cluster) }))
+    }
+
+    /// Creates the directory of the file, if it is missing.
+    pub(crate) fn create_dir(&self) -> Result<(), BrokerError> {
+        let dir = self.path.parent().unwrap_or(Path::new("."));
+        self.fs.create_dir_all(dir).map_err(BrokerError::io(dir))
     }
 
     /// Makes `state` durable. When this fails, the old state is still there.
     pub(crate) fn save(&self, state: &RegistryState) -> Result<(), BrokerError> {
-        let written =
-            Written { version: VERSION, next_broker_epoch: state.next_broker_epoch, state: &state.cluster };
+        let written = Written {
+            version: VERSION,
+            next_broker_epoch: state.next_broker_epoch,
+            next_producer_id: state.next_producer_id,
+            state: &state.cluster,
+        };
         let content = serde_json::to_vec(&written).map_err(|error| self.corrupt(&error))?;
         write_file_atomically(&*self.fs, &self.path, &content).map_err(BrokerError::io(&self.path))
     }

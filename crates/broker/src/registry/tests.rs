@@ -92,14 +92,28 @@ fn fencing_08_a_controller_that_was_replaced_writes_nothing() {
     let (_, new) = registry.elect(2, two).unwrap();
     assert!(registry.take_needs_persist());
 
-    let late = ControllerState { next_producer_id: 1_000, ..ControllerState::clone(&old) };
+    let late = ControllerState { cluster_id: "late".to_owned(), ..ControllerState::clone(&old) };
     let refused = registry.write(Arc::new(late));
     assert_eq!(refused, Err(RegistryError::StaleControllerEpoch { epoch: 1, current: 2 }));
     assert!(!registry.take_needs_persist());
     assert_eq!(registry.state().cluster, new);
 
-    let next = ControllerState { next_producer_id: 2_000, ..ControllerState::clone(&new) };
+    let next = ControllerState { broker_epochs: [(2, two)].into(), ..ControllerState::clone(&new) };
     registry.write(Arc::new(next)).unwrap();
     assert!(registry.take_needs_persist());
-    assert_eq!(registry.state().cluster.next_producer_id, 2_000);
+    assert_eq!(registry.state().cluster.broker_epochs[&2], two);
+}
+
+#[test]
+fn a_producer_id_is_given_once() {
+    let mut registry = new_registry();
+    let first = registry.allocate_producer_ids().unwrap();
+    assert!(registry.take_needs_persist());
+    let mut registry = self::registry(registry.state().clone());
+    let second = registry.allocate_producer_ids().unwrap();
+    assert_eq!(second.start, first.end);
+    let spent = RegistryState { next_producer_id: i64::MAX, ..registry.state().clone() };
+    let mut registry = self::registry(spent);
+    assert_eq!(registry.allocate_producer_ids(), Err(RegistryError::NoProducerIds));
+    assert!(!registry.take_needs_persist());
 }

@@ -127,6 +127,19 @@ impl ReplicaManager {
         self.fetch_sessions.lock()
     }
 
+    pub(crate) fn node_id(&self) -> i32 {
+        self.node_id
+    }
+
+    /// A topic's settings are others: its logs take them on.
+    pub(crate) fn topic_configs_changed(&self, topic: &str) {
+        let config = self.topic_configs.log_config(&self.log_defaults, topic);
+        let partitions = self.partitions();
+        for partition in partitions.iter().filter(|partition| partition.name().topic == topic) {
+            partition.log().log().lock().set_config(config.clone());
+        }
+    }
+
     fn take_inbox(&self) -> Option<ReplicationInbox> {
         self.inbox.lock().take()
     }
@@ -213,35 +226,38 @@ impl ReplicaManager {
     }
 
     fn stop_topic(&self, topic: &StopReplicaTopic) {
-        let mut stopped = Vec::new();
-        {
-            let _changing = self.changing.lock();
-            let mut next = Topics::clone(&self.topics.load());
-            let Some(hosted) = next.get(&topic.name) else { return };
-            let mut hosted = HostedTopic::clone(hosted);
-            for partition in &topic.partitions {
-                let hosted = hosted.partitions.remove(&partition.partition);
-                stopped.extend(hosted.map(|hosted| (partition, hosted)));
-            }
-            if hosted.partitions.is_empty() {
-                next.remove(&topic.name);
-            } else {
-                next.insert(topic.name.clone(), Arc::new(hosted));
-            }
-            self.topics.store(Arc::new(next));
-        }
-        for (partition, hosted) in stopped {
+        for hosted in self.withdraw(topic) {
             if let HostedPartition::Online(partition) = hosted {
                 partition.stop();
             }
-            if !partition.delete {
+        }
+        for partition in topic.partitions.iter().filter(|partition| partition.delete) {
+            let topic_partition = TopicPartition::new(&*topic.name, partition.partition);
+            // A replica that was given up before may have its log still.
+            if self.logs.get(&topic_partition).is_none() {
                 continue;
             }
-            let topic_partition = TopicPartition::new(&*topic.name, partition.partition);
             if let Err(error) = self.logs.delete(&topic_partition) {
                 tracing::error!(%topic_partition, %error, "the log cannot be deleted");
             }
         }
+    }
+
+    /// Takes partitions out of the map.
+    fn withdraw(&self, topic: &StopReplicaTopic) -> Vec<HostedPartition> {
+        let _changing = self.changing.lock();
+        let mut next = Topics::clone(&self.topics.load());
+        let Some(hosted) = next.get(&topic.name) else { return Vec::new() };
+        let mut hosted = HostedTopic::clone(hosted);
+        let numbers = topic.partitions.iter().map(|partition| partition.partition);
+        let stopped = numbers.filter_map(|number| hosted.partitions.remove(&number)).collect();
+        if hosted.partitions.is_empty() {
+            next.remove(&topic.name);
+        } else {
+            next.insert(topic.name.clone(), Arc::new(hosted));
+        }
+        self.topics.store(Arc::new(next));
+        stopped
     }
 
     /// Whether requests shall be answered with what there is instead of waiting for more.

@@ -154,6 +154,10 @@ impl Partition {
         self.wake_for_event();
     }
 
+    pub(crate) fn topic_id(&self) -> Uuid {
+        self.topic_id
+    }
+
     pub(crate) fn name(&self) -> &TopicPartition {
         self.log.topic_partition()
     }
@@ -170,6 +174,11 @@ impl Partition {
     pub(crate) fn leader(&self) -> (i32, i32) {
         let state = self.state.lock();
         (state.roles().leader, state.roles().leader_epoch)
+    }
+
+    /// The leader's epoch.
+    pub(crate) fn leader_epoch(&self) -> i32 {
+        self.leader().1
     }
 
     /// Says that this broker must lead the partition, in the epoch that the client believes in if it believes in one

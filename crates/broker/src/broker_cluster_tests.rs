@@ -1,0 +1,343 @@
+//! Brokers that share a registry: the controller's requests over real sockets.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::time::Duration;
+
+use milena_protocol::messages::leader_and_isr_request::LeaderAndIsrTopicState;
+use milena_protocol::messages::stop_replica_request::{StopReplicaPartitionState, StopReplicaTopicState};
+use milena_protocol::messages::update_metadata_request::UpdateMetadataTopicState;
+use milena_protocol::messages::{
+    AlterPartitionRequest, ControlledShutdownRequest, LeaderAndIsrRequest, MetadataRequest,
+    MetadataRequestTopic, StopReplicaRequest, UpdateMetadataRequest,
+};
+use milena_protocol::{ErrorCode, Uuid};
+use milena_storage::fs::MemoryFileSystem;
+use tokio::time::timeout;
+
+use crate::controller::{CreateTopic, TopicSelector};
+use crate::metadata_cache::NO_LEADER;
+use crate::network::InterBrokerConnection;
+use crate::registry::{ClusterRegistry, RegistryConfig, RegistryStore};
+use crate::{Broker, BrokerConfig, ListenerConfig};
+
+const SESSION: Duration = Duration::from_millis(400);
+const PATIENCE: Duration = Duration::from_secs(20);
+const INTERNAL: &str = "INTERNAL";
+
+/// A registry and its brokers, each of which may be down.
+struct Cluster {
+    registry: Arc<ClusterRegistry>,
+    configs: BTreeMap<i32, BrokerConfig>,
+    brokers: BTreeMap<i32, Broker>,
+}
+
+impl Cluster {
+    async fn start(ids: impl IntoIterator<Item = i32>) -> Self {
+        let store = RegistryStore::new(MemoryFileSystem::shared(), "cluster".as_ref(), "cluster.json");
+        let config = RegistryConfig { session_timeout: SESSION };
+        let registry = Arc::new(ClusterRegistry::open(store, config).unwrap());
+        let mut cluster = Self { registry, configs: BTreeMap::new(), brokers: BTreeMap::new() };
+        for id in ids {
+            let internal = ListenerConfig { name: INTERNAL.to_owned(), ..ListenerConfig::loopback(0) };
+            let config = BrokerConfig {
+                node_id: id,
+                file_system: MemoryFileSystem::shared(),
+                listeners: vec![ListenerConfig::loopback(0), internal],
+                inter_broker_listener_name: Some(INTERNAL.to_owned()),
+                default_replication_factor: 3,
+                ..BrokerConfig::new(format!("broker-{id}"))
+            };
+            cluster.configs.insert(id, config);
+            cluster.start_broker(id).await;
+        }
+        cluster.wait("a controller that knows all", Self::all_know_all).await;
+        cluster
+    }
+
+    async fn start_broker(&mut self, id: i32) {
+        let broker = Broker::start_in(self.configs[&id].clone(), self.registry.clone()).await.unwrap();
+        self.brokers.insert(id, broker);
+    }
+
+    fn all_know_all(&self) -> bool {
+        let knows_all = |broker: &Broker| {
+            let cache = broker.node().metadata_cache.load();
+            self.brokers.keys().all(|id| cache.broker(*id).is_some())
+        };
+        self.controller().is_some() && self.brokers.values().all(knows_all)
+    }
+
+    fn controller(&self) -> Option<&Broker> {
+        self.brokers.values().find(|broker| broker.node().controller.is_active())
+    }
+
+    /// Waits for something that the cluster does by itself.
+    async fn wait(&self, what: &str, is_so: impl Fn(&Self) -> bool) {
+        let waiting = async {
+            let mut ticks = tokio::time::interval(Duration::from_millis(5));
+            while !is_so(self) {
+                ticks.tick().await;
+            }
+        };
+        assert!(timeout(PATIENCE, waiting).await.is_ok(), "there never was {what}");
+    }
+
+    async fn create(&self, name: &str, replicas: &[i32]) -> Uuid {
+        let topic = CreateTopic {
+            name: name.to_owned(),
+            id: Uuid([name.as_bytes()[0]; 16]),
+            num_partitions: -1,
+            replication_factor: -1,
+            assignments: vec![(0, replicas.to_vec())],
+            configs: Vec::new(),
+        };
+        let controller = &self.controller().unwrap().node().controller;
+        controller.create_topics(vec![topic], false, PATIENCE).await.remove(0).unwrap().id
+    }
+
+    /// Who leads the topic's only partition, as each broker's cache has it.
+    fn leaders(&self, topic: &str) -> BTreeMap<i32, Option<(i32, i32)>> {
+        let of = |broker: &Broker| {
+            let cache = broker.node().metadata_cache.load();
+            let partition = cache.topic(topic)?.partition(0)?;
+            Some((partition.leader, partition.leader_epoch))
+        };
+        self.brokers.iter().map(|(id, broker)| (*id, of(broker))).collect()
+    }
+
+    fn all_see(&self, topic: &str, leader: i32) -> bool {
+        self.leaders(topic).values().all(|seen| seen.is_some_and(|(seen, _)| seen == leader))
+    }
+
+    fn serves(&self, id: i32, topic: &str) -> bool {
+        let partition = self.brokers[&id].node().replica_manager.partition(topic, 0);
+        partition.is_ok_and(|partition| partition.check_leader(-1).is_ok())
+    }
+
+    async fn connect(&self, id: i32, listener: &str) -> InterBrokerConnection {
+        let address = self.brokers[&id].listener_address(listener).unwrap();
+        InterBrokerConnection::connect(&address.ip().to_string(), address.port()).await.unwrap()
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn controller_17_create_topics_answers_when_every_cache_knows_and_every_leader_serves() {
+    let cluster = Cluster::start([1, 2, 3]).await;
+    for (name, replicas) in [("a", [1, 2, 3]), ("b", [2, 3, 1]), ("c", [3, 1, 2])] {
+        cluster.create(name, &replicas).await;
+        // No waiting from here on.
+        let expected = Some((replicas[0], 0));
+        assert!(cluster.leaders(name).values().all(|seen| *seen == expected), "{:?}", cluster.leaders(name));
+        assert!(cluster.serves(replicas[0], name));
+    }
+    let controller = &cluster.controller().unwrap().node().controller;
+    let selector = TopicSelector::Name("a".to_owned());
+    controller.delete_topics(vec![selector], PATIENCE).await.remove(0).unwrap();
+    for broker in cluster.brokers.values() {
+        assert!(broker.node().metadata_cache.load().topic("a").is_none());
+        assert!(broker.node().replica_manager.partition("a", 0).is_err());
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn controller_18_a_killed_broker_loses_its_leaderships_and_comes_back_as_a_follower() {
+    let mut cluster = Cluster::start([1, 2, 3]).await;
+    cluster.create("t", &[2, 3, 1]).await;
+    drop(cluster.brokers.remove(&2));
+    cluster.wait("a new leader", |cluster| cluster.all_see("t", 3) && cluster.serves(3, "t")).await;
+    cluster.start_broker(2).await;
+    cluster.wait("its return", |cluster| cluster.all_know_all() && cluster.all_see("t", 3)).await;
+    assert!(!cluster.serves(2, "t"));
+    // It catches up, and its leader has it counted in.
+    cluster
+        .wait("a whole ISR", |cluster| {
+            let state = cluster.registry.cluster_state();
+            state.partition("t", 0).is_some_and(|partition| partition.isr.len() == 3)
+        })
+        .await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn controller_16_a_dead_controller_is_replaced_in_a_higher_epoch() {
+    let mut cluster = Cluster::start([1, 2, 3]).await;
+    cluster.create("t", &[2, 3, 1]).await;
+    let first = cluster.controller().unwrap().node_id();
+    let epoch = cluster.registry.cluster_state().controller_epoch;
+    drop(cluster.brokers.remove(&first));
+    cluster.wait("another controller", |cluster| cluster.controller().is_some()).await;
+    assert!(cluster.registry.cluster_state().controller_epoch > epoch);
+    cluster
+        .wait("its word everywhere", |cluster| {
+            let heard = |broker: &Broker| broker.node().metadata_cache.load().controller_epoch() > epoch;
+            cluster.brokers.values().all(heard)
+        })
+        .await;
+    cluster.create("u", &[2, 3]).await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn controller_15_a_bounce_is_noticed_before_the_session_ends() {
+    let mut cluster = Cluster::start([1, 2, 3]).await;
+    cluster.create("t", &[3, 2]).await;
+    let epoch = cluster.brokers[&3].node().obedience.broker_epoch();
+    drop(cluster.brokers.remove(&3));
+    cluster.start_broker(3).await;
+    assert!(cluster.brokers[&3].node().obedience.broker_epoch() > epoch);
+    cluster.wait("a leader that has not restarted", |cluster| cluster.all_see("t", 2)).await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn elections_22_a_broker_that_stops_hands_over_first() {
+    let mut cluster = Cluster::start([1, 2, 3]).await;
+    cluster.create("t", &[3, 1, 2]).await;
+    cluster.create("alone", &[3]).await;
+    cluster.brokers.remove(&3).unwrap().shutdown().await.unwrap();
+    // It had moved before the broker was gone, so nobody waits for a session to end.
+    let state = cluster.registry.cluster_state();
+    assert_eq!(state.partition("t", 0).unwrap().leader, 1);
+    assert!(cluster.serves(1, "t"));
+    cluster.wait("no leader", |cluster| cluster.all_see("alone", NO_LEADER)).await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn fencing_08_and_09_hold_on_the_wire() {
+    let cluster = Cluster::start([1, 2]).await;
+    let id = cluster.create("t", &[1, 2]).await;
+    let broker_epoch = cluster.brokers[&1].node().obedience.broker_epoch();
+    let controller_epoch = cluster.registry.cluster_state().controller_epoch;
+    let before = cluster.brokers[&1].node().metadata_cache.snapshot();
+    let mut connection = cluster.connect(1, INTERNAL).await;
+    let cases = [
+        (controller_epoch - 1, broker_epoch, ErrorCode::STALE_CONTROLLER_EPOCH),
+        (controller_epoch, broker_epoch - 1, ErrorCode::STALE_BROKER_EPOCH),
+    ];
+    for (controller_epoch, broker_epoch, code) in cases {
+        let topic_states = vec![UpdateMetadataTopicState {
+            topic_name: "u".to_owned(),
+            topic_id: Uuid([8; 16]),
+            partition_states: vec![Default::default()],
+        }];
+        let update =
+            UpdateMetadataRequest { controller_epoch, broker_epoch, topic_states, ..Default::default() };
+        assert_eq!(connection.call(8, &update).await.unwrap().error_code, code);
+        let topic_states = vec![LeaderAndIsrTopicState {
+            topic_name: "t".to_owned(),
+            topic_id: id,
+            partition_states: vec![Default::default()],
+        }];
+        let roles =
+            LeaderAndIsrRequest { controller_epoch, broker_epoch, topic_states, ..Default::default() };
+        assert_eq!(connection.call(7, &roles).await.unwrap().error_code, code);
+        let stop = stop(controller_epoch, broker_epoch, -2);
+        assert_eq!(connection.call(4, &stop).await.unwrap().error_code, code);
+    }
+    assert!(
+        Arc::ptr_eq(&before, &cluster.brokers[&1].node().metadata_cache.snapshot()),
+        "nothing has changed"
+    );
+    assert!(cluster.serves(1, "t"));
+}
+
+fn stop(controller_epoch: i32, broker_epoch: i64, leader_epoch: i32) -> StopReplicaRequest {
+    let partition = StopReplicaPartitionState { partition_index: 0, leader_epoch, delete_partition: true };
+    let topic = StopReplicaTopicState { topic_name: "t".to_owned(), partition_states: vec![partition] };
+    StopReplicaRequest { controller_epoch, broker_epoch, topic_states: vec![topic], ..Default::default() }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn fencing_12_stop_replica_obeys_leader_epochs() {
+    let cluster = Cluster::start([1, 2]).await;
+    for (leader_epoch, code) in [
+        (3, ErrorCode::FENCED_LEADER_EPOCH),
+        (4, ErrorCode::NONE),
+        (-1, ErrorCode::NONE),
+        (-2, ErrorCode::NONE),
+    ] {
+        let id = Uuid([b't'; 16]);
+        let controller_epoch = cluster.registry.cluster_state().controller_epoch;
+        let broker_epoch = cluster.brokers[&1].node().obedience.broker_epoch();
+        let mut connection = cluster.connect(1, INTERNAL).await;
+        let partition = milena_protocol::messages::leader_and_isr_request::LeaderAndIsrPartitionState {
+            leader: 1,
+            leader_epoch: 4,
+            isr: vec![1],
+            replicas: vec![1],
+            ..Default::default()
+        };
+        let elsewhere = milena_protocol::messages::leader_and_isr_request::LeaderAndIsrPartitionState {
+            partition_index: 1,
+            replicas: vec![2],
+            ..partition.clone()
+        };
+        let topic_states = vec![LeaderAndIsrTopicState {
+            topic_name: "t".to_owned(),
+            topic_id: id,
+            partition_states: vec![partition, elsewhere],
+        }];
+        let roles =
+            LeaderAndIsrRequest { controller_epoch, broker_epoch, topic_states, ..Default::default() };
+        let codes = |response: milena_protocol::messages::LeaderAndIsrResponse| {
+            let errors = response.topics[0].partition_errors.iter();
+            errors.map(|error| (error.partition_index, error.error_code)).collect::<BTreeMap<_, _>>()
+        };
+        let first = codes(connection.call(7, &roles).await.unwrap());
+        assert_eq!(first[&0], ErrorCode::NONE);
+        // fencing_11, and fencing_10 for what comes a second time.
+        assert_eq!(first[&1], ErrorCode::UNKNOWN_TOPIC_OR_PARTITION);
+        let second = codes(connection.call(7, &roles).await.unwrap());
+        assert_eq!(second[&0], ErrorCode::STALE_CONTROLLER_EPOCH, "the epoch is not above the current one");
+        let request = stop(controller_epoch, broker_epoch, leader_epoch);
+        let response = connection.call(4, &request).await.unwrap();
+        assert_eq!(response.partition_errors[0].error_code, code, "{leader_epoch}");
+        assert_eq!(cluster.serves(1, "t"), !code.is_ok());
+        if !code.is_ok() {
+            connection.call(4, &stop(controller_epoch, broker_epoch, -2)).await.unwrap();
+        }
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn requests_between_brokers_are_refused_on_a_listener_for_clients() {
+    let cluster = Cluster::start([1]).await;
+    let mut connection = cluster.connect(1, "PLAINTEXT").await;
+    let code = ErrorCode::CLUSTER_AUTHORIZATION_FAILED;
+    let update = UpdateMetadataRequest { controller_epoch: 99, broker_epoch: -1, ..Default::default() };
+    assert_eq!(connection.call(8, &update).await.unwrap().error_code, code);
+    let roles = LeaderAndIsrRequest { controller_epoch: 99, broker_epoch: -1, ..Default::default() };
+    assert_eq!(connection.call(7, &roles).await.unwrap().error_code, code);
+    assert_eq!(connection.call(4, &stop(99, -1, -2)).await.unwrap().error_code, code);
+    let shutdown = ControlledShutdownRequest { broker_id: 1, broker_epoch: -1 };
+    assert_eq!(connection.call(3, &shutdown).await.unwrap().error_code, code);
+    let alter = AlterPartitionRequest { broker_id: 1, broker_epoch: -1, ..Default::default() };
+    assert_eq!(connection.call(3, &alter).await.unwrap().error_code, code);
+    assert!(cluster.brokers[&1].node().metadata_cache.load().controller_epoch() < 99);
+
+    // A broker that is alone obeys nobody at all.
+    let config = BrokerConfig { file_system: MemoryFileSystem::shared(), ..BrokerConfig::new("alone") };
+    let alone = Broker::start(config).await.unwrap();
+    let address = alone.address();
+    let mut connection =
+        InterBrokerConnection::connect(&address.ip().to_string(), address.port()).await.unwrap();
+    assert_eq!(connection.call(8, &update).await.unwrap().error_code, code);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_topic_is_created_by_naming_it_to_any_broker() {
+    let cluster = Cluster::start([1, 2, 3]).await;
+    let controller = cluster.controller().unwrap().node_id();
+    for other in [1, 2, 3].into_iter().filter(|id| *id != controller) {
+        let mut connection = cluster.connect(other, "PLAINTEXT").await;
+        let topic = MetadataRequestTopic { name: Some(format!("t{other}")), ..Default::default() };
+        let request = MetadataRequest {
+            topics: Some(vec![topic]),
+            allow_auto_topic_creation: true,
+            ..Default::default()
+        };
+        let response = connection.call(12, &request).await.unwrap();
+        assert_eq!(response.topics[0].error_code, ErrorCode::NONE);
+        assert_eq!(response.topics[0].partitions[0].replica_nodes.len(), 3);
+        let port = cluster.brokers[&1].listener_address("PLAINTEXT").unwrap().port();
+        assert!(response.brokers.iter().any(|broker| broker.port == i32::from(port)), "the asker's listener");
+    }
+}

@@ -1,0 +1,164 @@
+//! [`ControllerChannelManager`]: a queue and a connection to every live broker.
+
+use std::collections::BTreeMap;
+use std::sync::{Arc, Weak};
+use std::time::Duration;
+
+use milena_protocol::ErrorCode;
+use milena_protocol::messages::leader_and_isr_response::{
+    LeaderAndIsrPartitionError, LeaderAndIsrTopicError,
+};
+use tokio::runtime::Handle;
+use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
+use tokio::task::AbortHandle;
+use tokio::time::{sleep, timeout};
+
+use super::wire::{
+    LEADER_AND_ISR_VERSION, STOP_REPLICA_VERSION, UPDATE_METADATA_VERSION, leader_and_isr_request,
+    stop_replica_request, update_metadata_request,
+};
+use super::{ControlBody, ControlRequest, Controller};
+use crate::metadata_cache::BrokerEndpoint;
+use crate::network::InterBrokerConnection;
+use crate::registry::RegisteredBroker;
+
+/// How long a channel waits before it tries a broker again that it cannot reach.
+const RETRY_BACKOFF: Duration = Duration::from_millis(20);
+/// `controller.socket.timeout.ms`.
+const REQUEST_TIMEOUT: Duration = Duration::from_secs(30);
+
+/// The channels of one controller (`kafka.controller.ControllerChannelManager`). A broker gets its requests one by one, in
+/// order, each again and again until it has answered or is dead.
+#[derive(Debug)]
+pub(super) struct ControllerChannelManager {
+    listener: String,
+    controller: Weak<Controller>,
+    runtime: Handle,
+    channels: BTreeMap<i32, Channel>,
+}
+
+/// The queue is bounded by the events of one session: it goes with the broker's life.
+#[derive(Debug)]
+struct Channel {
+    broker_epoch: i64,
+    queue: UnboundedSender<ControlRequest>,
+    task: AbortHandle,
+}
+
+impl Drop for Channel {
+    fn drop(&mut self) {
+        self.task.abort();
+    }
+}
+
+impl ControllerChannelManager {
+    pub(super) fn new(listener: String, controller: Weak<Controller>, runtime: Handle) -> Self {
+        Self { listener, controller, runtime, channels: BTreeMap::new() }
+    }
+
+    /// Opens a channel to each broker that is new, and closes those to the dead.
+    pub(super) fn brokers_changed(&mut self, brokers: &BTreeMap<i32, RegisteredBroker>) {
+        self.channels
+            .retain(|id, channel| brokers.get(id).is_some_and(|broker| broker.epoch == channel.broker_epoch));
+        for (id, broker) in brokers {
+            if self.channels.contains_key(id) {
+                continue;
+            }
+            let Some(endpoint) = broker.info.endpoint(&self.listener).cloned() else {
+                tracing::error!(broker = id, listener = self.listener, "the broker lacks the listener");
+                continue;
+            };
+            let (queue, inbox) = unbounded_channel();
+            let (controller, broker_epoch) = (self.controller.clone(), broker.epoch);
+            let task = RequestSendTask { controller, endpoint, connection: None };
+            let task = self.runtime.spawn(task.run(inbox)).abort_handle();
+            self.channels.insert(*id, Channel { broker_epoch, queue, task });
+        }
+    }
+
+    pub(super) fn send(&self, request: ControlRequest) {
+        if let Some(channel) = self.channels.get(&request.broker) {
+            // A task that has ended has been told that this controller, or that broker, is no more.
+            let _ended = channel.queue.send(request);
+        }
+    }
+}
+
+/// Sends to one broker (`RequestSendThread`).
+struct RequestSendTask {
+    controller: Weak<Controller>,
+    endpoint: BrokerEndpoint,
+    connection: Option<InterBrokerConnection>,
+}
+
+/// What a broker said.
+type Outcome = Result<Vec<(Arc<str>, i32)>, ErrorCode>;
+
+impl RequestSendTask {
+    async fn run(mut self, mut inbox: UnboundedReceiver<ControlRequest>) {
+        while let Some(request) = inbox.recv().await {
+            let outcome = loop {
+                match timeout(REQUEST_TIMEOUT, self.exchange(&request)).await {
+                    Ok(Ok(outcome)) => break outcome,
+                    Ok(Err(error)) => {
+                        tracing::debug!(broker = request.broker, %error, "a control request has to be sent again");
+                    }
+                    Err(_) => tracing::debug!(broker = request.broker, "a control request is not answered"),
+                }
+                self.connection = None;
+                sleep(RETRY_BACKOFF).await;
+            };
+            let Some(controller) = self.controller.upgrade() else { return };
+            match outcome {
+                Ok(failed) => controller.answered(request.controller_epoch, request.id, failed).await,
+                Err(ErrorCode::STALE_CONTROLLER_EPOCH) => {
+                    controller.replaced(request.controller_epoch).await;
+                    return;
+                }
+                // The broker lives its next life already; the registry will say so.
+                Err(error) => {
+                    tracing::info!(broker = request.broker, %error, "a broker refuses a control request");
+                    return;
+                }
+            }
+        }
+    }
+
+    async fn exchange(&mut self, request: &ControlRequest) -> std::io::Result<Outcome> {
+        let connection = match self.connection.take() {
+            Some(connection) => connection,
+            None => InterBrokerConnection::connect(&self.endpoint.host, self.endpoint.port).await?,
+        };
+        let connection = self.connection.insert(connection);
+        let (error, failed) = match &request.body {
+            ControlBody::LeaderAndIsr(body) => {
+                let message = leader_and_isr_request(request, body);
+                let response = connection.call(LEADER_AND_ISR_VERSION, &message).await?;
+                let failed =
+                    response.topics.iter().flat_map(|topic| failed_of(body.topics.iter(), topic)).collect();
+                (response.error_code, failed)
+            }
+            ControlBody::StopReplica(body) => {
+                let message = stop_replica_request(request, body);
+                (connection.call(STOP_REPLICA_VERSION, &message).await?.error_code, Vec::new())
+            }
+            ControlBody::UpdateMetadata(update) => {
+                let message = update_metadata_request(request, update);
+                (connection.call(UPDATE_METADATA_VERSION, &message).await?.error_code, Vec::new())
+            }
+        };
+        Ok(if error.is_ok() { Ok(failed) } else { Err(error) })
+    }
+}
+
+/// The partitions of one answered topic whose log cannot be used.
+fn failed_of<'a>(
+    mut asked: impl Iterator<Item = &'a super::LeaderAndIsrTopic>,
+    answered: &LeaderAndIsrTopicError,
+) -> Vec<(Arc<str>, i32)> {
+    let Some(topic) = asked.find(|topic| topic.id == answered.topic_id) else { return Vec::new() };
+    let is_storage =
+        |partition: &&LeaderAndIsrPartitionError| partition.error_code == ErrorCode::KAFKA_STORAGE_ERROR;
+    let failed = answered.partition_errors.iter().filter(is_storage);
+    failed.map(|partition| (topic.name.clone(), partition.partition_index)).collect()
+}

@@ -1,0 +1,237 @@
+//! [`Obedience`]: what a broker does when a controller tells it something.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use milena_protocol::ErrorCode;
+use parking_lot::{Mutex, MutexGuard};
+
+use super::{
+    ControlBody, ControlFence, ControlRequest, ControllerState, LeaderAndIsr, LeaderAndIsrTopic, StopReplica,
+    StopReplicaPartition, StopReplicaTopic,
+};
+use crate::metadata_cache::{LEADER_DURING_DELETE, MetadataCache, MetadataUpdate, TopicUpdate};
+use crate::registry::{ClusterRegistry, Registration};
+use crate::replica_manager::ReplicaManager;
+use crate::topic_configs::TopicConfigs;
+
+/// What became of each partition of a request.
+pub(crate) type PartitionOutcomes = Vec<(Arc<str>, i32, ErrorCode)>;
+
+/// One broker's side of the control requests. All of it is blocking, and one request is done after the other (Kafka:
+/// `ReplicaManager.replicaStateChangeLock`).
+#[derive(Debug)]
+pub(crate) struct Obedience {
+    fence: Mutex<ControlFence>,
+    node_id: i32,
+    registry: Arc<ClusterRegistry>,
+    replica_manager: Arc<ReplicaManager>,
+    metadata_cache: Arc<MetadataCache>,
+    topic_configs: Arc<TopicConfigs>,
+}
+
+impl Obedience {
+    pub(crate) fn new(
+        registration: Registration,
+        registry: Arc<ClusterRegistry>,
+        replica_manager: Arc<ReplicaManager>,
+        metadata_cache: Arc<MetadataCache>,
+        topic_configs: Arc<TopicConfigs>,
+    ) -> Self {
+        replica_manager.set_broker_epoch(registration.broker_epoch);
+        let node_id = replica_manager.node_id();
+        let fence = Mutex::new(ControlFence::new(registration));
+        Self { fence, node_id, registry, replica_manager, metadata_cache, topic_configs }
+    }
+
+    /// This life of the broker.
+    pub(crate) fn broker_epoch(&self) -> i64 {
+        self.fence.lock().broker_epoch()
+    }
+
+    /// The broker had to register again.
+    pub(crate) fn registered(&self, registration: Registration) {
+        let mut fence = self.fence.lock();
+        fence.registered(registration);
+        self.replica_manager.set_broker_epoch(registration.broker_epoch);
+        self.forget_strays();
+    }
+
+    /// Does what a request says; answers with the partitions whose log cannot be used.
+    pub(crate) fn obey(&self, request: &ControlRequest) -> Result<Vec<(Arc<str>, i32)>, ErrorCode> {
+        let (controller, broker) = (request.controller_epoch, request.broker_epoch);
+        match &request.body {
+            ControlBody::LeaderAndIsr(body) => {
+                let outcomes = self.leader_and_isr(controller, broker, body)?;
+                let failed =
+                    outcomes.into_iter().filter(|(.., code)| *code == ErrorCode::KAFKA_STORAGE_ERROR);
+                return Ok(failed.map(|(topic, partition, _)| (topic, partition)).collect());
+            }
+            ControlBody::StopReplica(body) => drop(self.stop_replica(controller, broker, body)?),
+            ControlBody::UpdateMetadata(update) => self.update_metadata(broker, update)?,
+        }
+        Ok(Vec::new())
+    }
+
+    /// Takes the roles that are news (`ReplicaManager.becomeLeaderOrFollower`).
+    ///
+    /// # Errors
+    /// STALE_CONTROLLER_EPOCH, STALE_BROKER_EPOCH.
+    pub(crate) fn leader_and_isr(
+        &self,
+        controller_epoch: i32,
+        broker_epoch: i64,
+        request: &LeaderAndIsr,
+    ) -> Result<PartitionOutcomes, ErrorCode> {
+        let _one_at_a_time = self.admit(controller_epoch, broker_epoch)?;
+        let state = self.registry.cluster_state();
+        let mut outcomes = Vec::new();
+        for topic in &request.topics {
+            // A log is created with the settings of its topic.
+            if let Some(known) = state.topics.get(&*topic.name).filter(|known| known.id == topic.id) {
+                self.topic_configs.set(&topic.name, &known.configs);
+            }
+            let mut news = LeaderAndIsrTopic { partitions: Vec::new(), ..topic.clone() };
+            for (number, state) in &topic.partitions {
+                let current = self.leader_epoch(&topic.name, *number);
+                if !state.replicas.contains(&self.node_id) {
+                    let code = ErrorCode::UNKNOWN_TOPIC_OR_PARTITION;
+                    outcomes.push((topic.name.clone(), *number, code));
+                } else if current.is_some_and(|current| current >= state.leader_epoch) {
+                    outcomes.push((topic.name.clone(), *number, ErrorCode::STALE_CONTROLLER_EPOCH));
+                } else {
+                    news.partitions.push((*number, state.clone()));
+                }
+            }
+            self.replica_manager.become_leader_or_follower(&news);
+            outcomes.extend(news.partitions.iter().map(|(number, _)| {
+                let now = self.replica_manager.partition(&topic.name, *number);
+                (topic.name.clone(), *number, now.err().unwrap_or(ErrorCode::NONE))
+            }));
+        }
+        Ok(outcomes)
+    }
+
+    /// Gives replicas up (`ReplicaManager.stopReplicas`).
+    ///
+    /// # Errors
+    /// STALE_CONTROLLER_EPOCH, STALE_BROKER_EPOCH.
+    pub(crate) fn stop_replica(
+        &self,
+        controller_epoch: i32,
+        broker_epoch: i64,
+        request: &StopReplica,
+    ) -> Result<PartitionOutcomes, ErrorCode> {
+        let _one_at_a_time = self.admit(controller_epoch, broker_epoch)?;
+        let mut outcomes = Vec::new();
+        let mut wanted = StopReplica::default();
+        for topic in &request.topics {
+            let mut partitions = Vec::new();
+            for partition in &topic.partitions {
+                let current = self.leader_epoch(&topic.name, partition.partition);
+                // −1 and −2 are of no epoch.
+                let is_fenced = partition.leader_epoch >= 0
+                    && current.is_some_and(|epoch| epoch > partition.leader_epoch);
+                let code = if is_fenced { ErrorCode::FENCED_LEADER_EPOCH } else { ErrorCode::NONE };
+                outcomes.push((topic.name.clone(), partition.partition, code));
+                if !is_fenced {
+                    partitions.push(*partition);
+                }
+            }
+            wanted.topics.push(StopReplicaTopic { name: topic.name.clone(), partitions });
+        }
+        self.replica_manager.stop_replicas(&wanted);
+        Ok(outcomes)
+    }
+
+    /// Brings the metadata cache up to date.
+    ///
+    /// # Errors
+    /// STALE_CONTROLLER_EPOCH, STALE_BROKER_EPOCH.
+    pub(crate) fn update_metadata(
+        &self,
+        broker_epoch: i64,
+        update: &MetadataUpdate,
+    ) -> Result<(), ErrorCode> {
+        let _one_at_a_time = self.admit(update.controller_epoch, broker_epoch)?;
+        self.metadata_cache.update(update).map_err(|error| {
+            tracing::warn!(%error, "a metadata update is refused");
+            ErrorCode::STALE_CONTROLLER_EPOCH
+        })
+    }
+
+    fn admit(
+        &self,
+        controller_epoch: i32,
+        broker_epoch: i64,
+    ) -> Result<MutexGuard<'_, ControlFence>, ErrorCode> {
+        let mut fence = self.fence.lock();
+        let is_new = fence.admit(controller_epoch, broker_epoch).inspect_err(|error| {
+            tracing::info!(controller_epoch, broker_epoch, %error, "a control request is refused");
+        })?;
+        if is_new {
+            self.forget_strays();
+        }
+        Ok(fence)
+    }
+
+    fn leader_epoch(&self, topic: &str, number: i32) -> Option<i32> {
+        self.replica_manager.partition(topic, number).ok().map(|partition| partition.leader_epoch())
+    }
+
+    /// Gives up what nobody could tell this broker to give up: replicas that were taken away, topics that were deleted.
+    ///
+    /// Whatever the broker has, it was told after it was durable; so what the durable state of now does not have is gone.
+    fn forget_strays(&self) {
+        let state = self.registry.cluster_state();
+        self.stop_strays(&state);
+        self.forget_topics(&state);
+    }
+
+    fn stop_strays(&self, state: &ControllerState) {
+        let stray = |name: &str, number: i32| {
+            let id = self.replica_manager.partition(name, number).ok().map(|partition| partition.topic_id());
+            id.is_some_and(|id| !state.assigns(name, id, number, self.node_id))
+        };
+        let mut request = StopReplica::default();
+        for partition in self.replica_manager.partitions() {
+            let name = partition.name();
+            if stray(&name.topic, name.partition) {
+                tracing::info!(partition = %name, "giving up a replica that is no longer assigned");
+                let partition =
+                    StopReplicaPartition { partition: name.partition, leader_epoch: -1, delete: true };
+                request
+                    .topics
+                    .push(StopReplicaTopic { name: name.topic.as_str().into(), partitions: vec![partition] });
+            }
+        }
+        self.replica_manager.stop_replicas(&request);
+    }
+
+    fn forget_topics(&self, state: &ControllerState) {
+        let cached = self.metadata_cache.snapshot();
+        let existing: BTreeSet<_> = state.topics.values().map(|topic| topic.id.0).collect();
+        let gone = cached.topics().filter(|topic| !existing.contains(&topic.id.0));
+        let gone: Vec<TopicUpdate> = gone
+            .map(|topic| {
+                let mut partitions = topic.partitions().to_vec();
+                for partition in &mut partitions {
+                    partition.leader = LEADER_DURING_DELETE;
+                }
+                TopicUpdate { name: topic.name.clone(), id: topic.id, partitions }
+            })
+            .collect();
+        if gone.is_empty() {
+            return;
+        }
+        let update = MetadataUpdate {
+            controller_id: cached.controller_id().unwrap_or(-1),
+            controller_epoch: cached.controller_epoch(),
+            live_brokers: cached.brokers().cloned().collect(),
+            topics: gone,
+        };
+        if let Err(error) = self.metadata_cache.update(&update) {
+            tracing::debug!(%error, "the metadata cache is newer than what is to be removed from it");
+        }
+    }
+}

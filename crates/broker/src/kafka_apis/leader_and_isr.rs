@@ -1,0 +1,36 @@
+//! LeaderAndIsr (key 4), version 7 of Kafka 3.9, on the inter-broker listener alone.
+//!
+//! Served: everything but `leader_recovery_state` and `is_new`, which are not looked at.
+
+use milena_protocol::messages::leader_and_isr_response::{
+    LeaderAndIsrPartitionError, LeaderAndIsrTopicError,
+};
+use milena_protocol::messages::{LeaderAndIsrRequest, LeaderAndIsrResponse};
+use milena_protocol::{ErrorCode, VersionRange};
+
+use super::RequestContext;
+use crate::controller::wire::{LEADER_AND_ISR_VERSION, leader_and_isr};
+
+pub(super) const VERSIONS: VersionRange = VersionRange::new(LEADER_AND_ISR_VERSION, LEADER_AND_ISR_VERSION);
+
+pub(super) async fn handle(context: &RequestContext, request: LeaderAndIsrRequest) -> LeaderAndIsrResponse {
+    let (controller, broker) = (request.controller_epoch, request.broker_epoch);
+    let request = leader_and_isr(request);
+    let ids: Vec<_> = request.topics.iter().map(|topic| (topic.name.clone(), topic.id)).collect();
+    let outcomes =
+        match context.obey(move |broker_side| broker_side.leader_and_isr(controller, broker, &request)).await
+        {
+            Ok(outcomes) => outcomes,
+            Err(error_code) => return LeaderAndIsrResponse { error_code, ..Default::default() },
+        };
+    let topics = ids.into_iter().map(|(name, topic_id)| {
+        let of_topic = outcomes.iter().filter(|(topic, ..)| *topic == name);
+        let partition_errors = of_topic.map(|(_, partition_index, error_code)| LeaderAndIsrPartitionError {
+            partition_index: *partition_index,
+            error_code: *error_code,
+            ..Default::default()
+        });
+        LeaderAndIsrTopicError { topic_id, partition_errors: partition_errors.collect() }
+    });
+    LeaderAndIsrResponse { error_code: ErrorCode::NONE, topics: topics.collect(), ..Default::default() }
+}

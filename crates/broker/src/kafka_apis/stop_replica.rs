@@ -1,0 +1,29 @@
+//! StopReplica (key 5), version 4 of Kafka 3.9, on the inter-broker listener alone. Served: everything.
+
+use milena_protocol::VersionRange;
+use milena_protocol::messages::stop_replica_response::StopReplicaPartitionError;
+use milena_protocol::messages::{StopReplicaRequest, StopReplicaResponse};
+
+use super::RequestContext;
+use crate::controller::wire::{STOP_REPLICA_VERSION, stop_replica};
+
+pub(super) const VERSIONS: VersionRange = VersionRange::new(STOP_REPLICA_VERSION, STOP_REPLICA_VERSION);
+
+pub(super) async fn handle(context: &RequestContext, request: StopReplicaRequest) -> StopReplicaResponse {
+    let (controller, broker) = (request.controller_epoch, request.broker_epoch);
+    let request = stop_replica(request);
+    match context.obey(move |broker_side| broker_side.stop_replica(controller, broker, &request)).await {
+        Ok(outcomes) => StopReplicaResponse {
+            partition_errors: outcomes
+                .into_iter()
+                .map(|(topic, partition_index, error_code)| StopReplicaPartitionError {
+                    topic_name: topic.to_string(),
+                    partition_index,
+                    error_code,
+                })
+                .collect(),
+            ..Default::default()
+        },
+        Err(error_code) => StopReplicaResponse { error_code, ..Default::default() },
+    }
+}

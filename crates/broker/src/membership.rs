@@ -1,0 +1,79 @@
+//! [`Membership`]: a broker's session with the registry, and what it does when the cluster changes.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use tokio::sync::watch;
+use tokio::task::JoinHandle;
+use tokio::time::{MissedTickBehavior, interval};
+
+use crate::metadata_cache::BrokerInfo;
+use crate::node::Node;
+use crate::registry::RegistryView;
+
+/// The task; dropping it ends it, as a broker that is killed falls silent.
+#[derive(Debug)]
+pub(crate) struct Membership {
+    task: JoinHandle<()>,
+}
+
+impl Membership {
+    /// Keeps the session alive with a heartbeat in each `period`, holds the controller's office if it falls to this broker,
+    /// and registers again when the session was lost.
+    pub(crate) fn start(node: Arc<Node>, info: BrokerInfo, period: Duration) -> Self {
+        let view = node.registry.watch();
+        Self { task: tokio::spawn(Member { node, info }.run(view, period)) }
+    }
+}
+
+impl Drop for Membership {
+    fn drop(&mut self) {
+        self.task.abort();
+    }
+}
+
+#[derive(Clone)]
+struct Member {
+    node: Arc<Node>,
+    info: BrokerInfo,
+}
+
+impl Member {
+    async fn run(self, mut view: watch::Receiver<RegistryView>, period: Duration) {
+        let mut heartbeats = interval(period.max(Duration::from_millis(1)));
+        heartbeats.set_missed_tick_behavior(MissedTickBehavior::Delay);
+        view.mark_changed();
+        loop {
+            let member = self.clone();
+            let done = tokio::select! {
+                changed = view.changed() => {
+                    if changed.is_err() {
+                        return;
+                    }
+                    let view = view.borrow_and_update().clone();
+                    tokio::task::spawn_blocking(move || member.cluster_changed(&view)).await
+                }
+                _ = heartbeats.tick() => tokio::task::spawn_blocking(move || member.beat()).await,
+            };
+            if done.is_err() {
+                return;
+            }
+        }
+    }
+
+    fn cluster_changed(&self, view: &RegistryView) {
+        self.node.controller.registry_changed(view, self.node.obedience.broker_epoch());
+    }
+
+    fn beat(&self) {
+        let Node { registry, obedience, config, .. } = &*self.node;
+        if registry.heartbeat(config.node_id, obedience.broker_epoch()).is_ok() {
+            return;
+        }
+        tracing::warn!(broker = config.node_id, "the session has ended; registering again");
+        match registry.register(self.info.clone()) {
+            Ok(registration) => obedience.registered(registration),
+            Err(error) => tracing::error!(%error, "cannot register"),
+        }
+    }
+}
