@@ -1,5 +1,7 @@
 //! [`ReplicaManager`]: the partitions that this broker holds, and what happens to them.
 
+#[cfg(test)]
+mod failover_tests;
 mod local_logs;
 mod partition;
 mod purgatory;
