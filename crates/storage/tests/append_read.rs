@@ -9,7 +9,7 @@ use common::*;
 use milena_protocol::records::{
     BatchHeader, Compression, EndTransactionMarker, RecordBatch, Seal, TimestampType,
 };
-use milena_storage::{AppendOrigin, ErrorKind, LogConfig, LogOptions, StorageError};
+use milena_storage::{AppendOrigin, ErrorKind, Log, LogConfig, LogOptions, StorageError};
 
 #[test]
 fn offsets_follow_each_other_and_every_read_size_gives_every_record() {
@@ -197,6 +197,21 @@ fn segments_roll_when_an_index_is_full() {
     }
     assert!(log.segment_base_offsets().len() >= 4, "{:?}", log.segment_base_offsets());
     assert_eq!(read_all(&log, 1).len(), 20);
+}
+
+#[test]
+fn a_leader_notes_an_epoch_that_it_writes_nothing_in_and_a_truncation_forgets_it() {
+    let mut log = open(&disk(), options(LogConfig::default()));
+    log.append_as_leader(Batch::of(&["a"]).bytes(), 1, AppendOrigin::Client, NOW).unwrap();
+    log.assign_leader_epoch(4).unwrap();
+    // Whoever has records of epoch 2 or 3 hears that there are none.
+    let end_for = |log: &Log, epoch| log.leader_epochs().end_offset_for(epoch, log.log_end_offset());
+    assert_eq!(end_for(&log, 3), Some((1, 1)));
+    assert_eq!(end_for(&log, 4), Some((4, 1)));
+    log.truncate_to(1, NOW).unwrap();
+    assert_eq!(log.log_end_offset(), 1);
+    assert_eq!(log.leader_epochs().latest_epoch(), Some(1));
+    assert_eq!(end_for(&log, 3), None);
 }
 
 #[test]
