@@ -4,12 +4,18 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 
-use milena_protocol::messages::leader_and_isr_request::LeaderAndIsrTopicState;
+use milena_protocol::messages::alter_partition_reassignments_request::{
+    ReassignablePartition, ReassignableTopic,
+};
+use milena_protocol::messages::incremental_alter_configs_request::{AlterConfigsResource, AlterableConfig};
+use milena_protocol::messages::leader_and_isr_request::{LeaderAndIsrPartitionState, LeaderAndIsrTopicState};
 use milena_protocol::messages::stop_replica_request::{StopReplicaPartitionState, StopReplicaTopicState};
 use milena_protocol::messages::update_metadata_request::UpdateMetadataTopicState;
 use milena_protocol::messages::{
-    AlterPartitionRequest, ControlledShutdownRequest, LeaderAndIsrRequest, MetadataRequest,
-    MetadataRequestTopic, StopReplicaRequest, UpdateMetadataRequest,
+    AlterPartitionReassignmentsRequest, AlterPartitionRequest, ControlledShutdownRequest,
+    ElectLeadersRequest, IncrementalAlterConfigsRequest, LeaderAndIsrRequest,
+    ListPartitionReassignmentsRequest, MetadataRequest, MetadataRequestTopic, StopReplicaRequest,
+    UpdateMetadataRequest,
 };
 use milena_protocol::{ErrorCode, Uuid};
 use milena_storage::fs::MemoryFileSystem;
@@ -245,55 +251,89 @@ fn stop(controller_epoch: i32, broker_epoch: i64, leader_epoch: i32) -> StopRepl
     StopReplicaRequest { controller_epoch, broker_epoch, topic_states: vec![topic], ..Default::default() }
 }
 
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn fencing_12_stop_replica_obeys_leader_epochs() {
-    let cluster = Cluster::start([1, 2]).await;
-    for (leader_epoch, code) in [
-        (3, ErrorCode::FENCED_LEADER_EPOCH),
-        (4, ErrorCode::NONE),
-        (-1, ErrorCode::NONE),
-        (-2, ErrorCode::NONE),
-    ] {
-        let id = Uuid([b't'; 16]);
+/// A test that is the controller of one broker.
+struct ByHand {
+    cluster: Cluster,
+    connection: InterBrokerConnection,
+    controller_epoch: i32,
+    broker_epoch: i64,
+}
+
+impl ByHand {
+    async fn start() -> Self {
+        let cluster = Cluster::start([1, 2]).await;
         let controller_epoch = cluster.registry.cluster_state().controller_epoch;
         let broker_epoch = cluster.brokers[&1].node().obedience.broker_epoch();
-        let mut connection = cluster.connect(1, INTERNAL).await;
-        let partition = milena_protocol::messages::leader_and_isr_request::LeaderAndIsrPartitionState {
+        let connection = cluster.connect(1, INTERNAL).await;
+        Self { cluster, connection, controller_epoch, broker_epoch }
+    }
+
+    /// Has broker 1 lead partition 0 in this epoch, alone.
+    async fn lead(&mut self, leader_epoch: i32, replicas: &[i32]) -> ErrorCode {
+        let partition = LeaderAndIsrPartitionState {
             leader: 1,
-            leader_epoch: 4,
-            isr: vec![1],
-            replicas: vec![1],
+            leader_epoch,
+            isr: replicas.to_vec(),
+            replicas: replicas.to_vec(),
             ..Default::default()
-        };
-        let elsewhere = milena_protocol::messages::leader_and_isr_request::LeaderAndIsrPartitionState {
-            partition_index: 1,
-            replicas: vec![2],
-            ..partition.clone()
         };
         let topic_states = vec![LeaderAndIsrTopicState {
             topic_name: "t".to_owned(),
-            topic_id: id,
-            partition_states: vec![partition, elsewhere],
+            topic_id: Uuid([b't'; 16]),
+            partition_states: vec![partition],
         }];
-        let roles =
+        let (controller_epoch, broker_epoch) = (self.controller_epoch, self.broker_epoch);
+        let request =
             LeaderAndIsrRequest { controller_epoch, broker_epoch, topic_states, ..Default::default() };
-        let codes = |response: milena_protocol::messages::LeaderAndIsrResponse| {
-            let errors = response.topics[0].partition_errors.iter();
-            errors.map(|error| (error.partition_index, error.error_code)).collect::<BTreeMap<_, _>>()
-        };
-        let first = codes(connection.call(7, &roles).await.unwrap());
-        assert_eq!(first[&0], ErrorCode::NONE);
-        // fencing_11, and fencing_10 for what comes a second time.
-        assert_eq!(first[&1], ErrorCode::UNKNOWN_TOPIC_OR_PARTITION);
-        let second = codes(connection.call(7, &roles).await.unwrap());
-        assert_eq!(second[&0], ErrorCode::STALE_CONTROLLER_EPOCH, "the epoch is not above the current one");
-        let request = stop(controller_epoch, broker_epoch, leader_epoch);
-        let response = connection.call(4, &request).await.unwrap();
-        assert_eq!(response.partition_errors[0].error_code, code, "{leader_epoch}");
-        assert_eq!(cluster.serves(1, "t"), !code.is_ok());
-        if !code.is_ok() {
-            connection.call(4, &stop(controller_epoch, broker_epoch, -2)).await.unwrap();
-        }
+        let response = self.connection.call(7, &request).await.unwrap();
+        assert_eq!(response.error_code, ErrorCode::NONE);
+        response.topics[0].partition_errors[0].error_code
+    }
+
+    async fn stop(&mut self, leader_epoch: i32) -> ErrorCode {
+        let request = stop(self.controller_epoch, self.broker_epoch, leader_epoch);
+        self.connection.call(4, &request).await.unwrap().partition_errors[0].error_code
+    }
+
+    fn leader_epoch(&self) -> Option<i32> {
+        let partition = self.cluster.brokers[&1].node().replica_manager.partition("t", 0).ok()?;
+        Some(partition.leader_epoch())
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn fencing_10_a_role_is_news_only_in_a_higher_leader_epoch() {
+    let mut broker = ByHand::start().await;
+    assert_eq!(broker.lead(4, &[1]).await, ErrorCode::NONE);
+    for epoch in [4, 3] {
+        assert_eq!(broker.lead(epoch, &[1]).await, ErrorCode::STALE_CONTROLLER_EPOCH);
+        assert_eq!(broker.leader_epoch(), Some(4));
+    }
+    assert_eq!(broker.lead(5, &[1]).await, ErrorCode::NONE);
+    assert_eq!(broker.leader_epoch(), Some(5));
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn fencing_11_who_is_no_replica_takes_no_role() {
+    let mut broker = ByHand::start().await;
+    assert_eq!(broker.lead(4, &[2]).await, ErrorCode::UNKNOWN_TOPIC_OR_PARTITION);
+    assert_eq!(broker.leader_epoch(), None);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn fencing_12_stop_replica_obeys_leader_epochs() {
+    let mut broker = ByHand::start().await;
+    for (epoch, code) in [
+        (3, ErrorCode::FENCED_LEADER_EPOCH),
+        (4, ErrorCode::NONE),
+        (5, ErrorCode::NONE),
+        (-1, ErrorCode::NONE),
+        (-2, ErrorCode::NONE),
+    ] {
+        broker.lead(4, &[1]).await;
+        assert_eq!(broker.leader_epoch(), Some(4));
+        assert_eq!(broker.stop(epoch).await, code, "{epoch}");
+        assert_eq!(broker.leader_epoch().is_some(), !code.is_ok(), "{epoch}");
     }
 }
 
@@ -320,6 +360,74 @@ async fn requests_between_brokers_are_refused_on_a_listener_for_clients() {
     let mut connection =
         InterBrokerConnection::connect(&address.ip().to_string(), address.port()).await.unwrap();
     assert_eq!(connection.call(8, &update).await.unwrap().error_code, code);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn replicas_move_and_preferred_leaders_lead_again_when_an_administrator_says_so() {
+    let cluster = Cluster::start([1, 2, 3]).await;
+    cluster.create("t", &[1, 2]).await;
+    let controller = cluster.controller().unwrap().node_id();
+    let mut connection = cluster.connect(controller, "PLAINTEXT").await;
+    let partition = ReassignablePartition { partition_index: 0, replicas: Some(vec![3, 1]) };
+    let topic = ReassignableTopic { name: "t".to_owned(), partitions: vec![partition] };
+    let request = AlterPartitionReassignmentsRequest { topics: vec![topic], ..Default::default() };
+    let response = connection.call(1, &request).await.unwrap();
+    assert_eq!(response.responses[0].partitions[0].error_code, ErrorCode::NONE);
+    let state = |cluster: &Cluster| cluster.registry.cluster_state().partition("t", 0).unwrap().clone();
+    cluster
+        .wait("the end of the move", |cluster| {
+            let partition = state(cluster);
+            partition.replicas == [3, 1] && partition.isr.len() == 2 && !partition.is_reassigning()
+        })
+        .await;
+    cluster
+        .wait("the end of the old replica", |cluster| {
+            cluster.brokers[&2].node().replica_manager.partition("t", 0).is_err()
+        })
+        .await;
+    let list = ListPartitionReassignmentsRequest { topics: None, ..Default::default() };
+    assert!(connection.call(0, &list).await.unwrap().topics.is_empty());
+
+    assert_eq!(state(&cluster).leader, 1, "it has been in sync all the time");
+    let elect = ElectLeadersRequest { topic_partitions: None, ..Default::default() };
+    let elected = connection.call(2, &elect).await.unwrap();
+    assert_eq!(elected.replica_election_results[0].partition_result[0].error_code, ErrorCode::NONE);
+    cluster.wait("the preferred leader", |cluster| cluster.all_see("t", 3) && cluster.serves(3, "t")).await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn settings_are_changed_through_any_broker_and_reach_every_broker() {
+    let cluster = Cluster::start([1, 2, 3]).await;
+    cluster.create("t", &[1, 2]).await;
+    let controller = cluster.controller().unwrap().node_id();
+    let other = [1, 2, 3].into_iter().find(|id| *id != controller).unwrap();
+    let mut connection = cluster.connect(other, "PLAINTEXT").await;
+    let set = |name: &str, value: &str| AlterableConfig {
+        name: name.to_owned(),
+        value: Some(value.to_owned()),
+        ..Default::default()
+    };
+    let resource = |resource_type, configs| AlterConfigsResource {
+        resource_type,
+        resource_name: "t".to_owned(),
+        configs,
+    };
+    let resources = vec![
+        resource(4, vec![set("num.io.threads", "8")]),
+        resource(2, vec![set("min.insync.replicas", "2")]),
+        resource(2, vec![set("no.such", "1")]),
+    ];
+    let request = IncrementalAlterConfigsRequest { resources, ..Default::default() };
+    let response = connection.call(1, &request).await.unwrap();
+    let codes: Vec<_> = response.responses.iter().map(|response| response.error_code).collect();
+    assert_eq!(codes, [ErrorCode::INVALID_REQUEST, ErrorCode::NONE, ErrorCode::INVALID_CONFIG]);
+    for broker in cluster.brokers.values() {
+        assert_eq!(broker.node().topic_configs.get("t")["min.insync.replicas"], "2");
+    }
+    for id in [1, 2] {
+        let partition = cluster.brokers[&id].node().replica_manager.partition("t", 0).unwrap();
+        assert_eq!(partition.log().log().lock().config().min_insync_replicas, 2);
+    }
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

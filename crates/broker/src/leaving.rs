@@ -7,7 +7,6 @@ use milena_protocol::ErrorCode;
 use milena_protocol::messages::{ControlledShutdownRequest, ControlledShutdownResponse};
 use tokio::time::{sleep, timeout};
 
-use crate::network::InterBrokerConnection;
 use crate::node::Node;
 
 /// `controlled.shutdown.max.retries`, and one more.
@@ -35,11 +34,9 @@ pub(crate) async fn move_leaderships_away(node: &Node) {
 }
 
 async fn ask(node: &Node) -> io::Result<ControlledShutdownResponse> {
-    let endpoint = node.controller_endpoint().ok_or(io::ErrorKind::NotFound)?;
-    let mut connection = InterBrokerConnection::connect(&endpoint.host, endpoint.port).await?;
     let request = ControlledShutdownRequest {
         broker_id: node.config.node_id,
         broker_epoch: node.obedience.broker_epoch(),
     };
-    connection.call(VERSION, &request).await
+    node.ask_controller(VERSION, &request).await
 }

@@ -9,9 +9,11 @@
 //! 3. `kafka_apis`: one file per API, each saying at its top which versions are served and what is not.
 //! 4. [`metadata_cache`]: what this broker knows of the cluster, an immutable snapshot that is swapped whole; every
 //!    metadata answer comes from it, with the endpoints of the listener that was asked.
-//! 5. `controller`: a pure engine that decides which topics there are and who leads them, and a driver that makes its
-//!    state durable and carries its decisions out.
-//! 6. `replica_manager`: the partitions of this broker, each with its role, its log (`milena_storage`) and the requests
+//! 5. `registry`: what ZooKeeper was to a cluster: who is alive, in which epoch, who is the controller, and the state that
+//!    outlives both. `membership` is a broker's session with it.
+//! 6. `controller`: a pure engine that decides which topics there are and who leads them; a driver that makes its state
+//!    durable and sends its decisions to the brokers; and `obedience`, what a broker does when it gets one.
+//! 7. `replica_manager`: the partitions of this broker, each with its role, its log (`milena_storage`) and the requests
 //!    that wait for it.
 //!
 //! Where blocking happens: appends and reads of the page cache are copies and run on the runtime's threads; whatever

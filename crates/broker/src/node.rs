@@ -1,18 +1,25 @@
 //! [`Node`]: what the requests of one broker work on.
 
+use std::io;
 use std::sync::Arc;
+use std::time::Duration;
 
-use milena_protocol::Uuid;
+use milena_protocol::{Request, Uuid};
+use tokio::time::timeout;
 
 use crate::clock::Clock;
 use crate::config::BrokerConfig;
 use crate::controller::{Controller, Obedience};
 use crate::data_dir::DataDir;
-use crate::metadata_cache::{BrokerEndpoint, MetadataCache};
+use crate::metadata_cache::MetadataCache;
+use crate::network::InterBrokerConnection;
 use crate::producer_ids::ProducerIdManager;
 use crate::registry::ClusterRegistry;
 use crate::replica_manager::ReplicaManager;
 use crate::topic_configs::TopicConfigs;
+
+/// How long the controller may take to answer another broker.
+const CONTROLLER_TIMEOUT: Duration = Duration::from_secs(15);
 
 /// One broker without its sockets.
 #[derive(Debug)]
@@ -31,11 +38,23 @@ pub(crate) struct Node {
 }
 
 impl Node {
-    /// Where the controller is to be reached by brokers, as far as this one knows.
-    pub(crate) fn controller_endpoint(&self) -> Option<BrokerEndpoint> {
-        let snapshot = self.metadata_cache.load();
-        let controller = snapshot.broker(snapshot.controller_id()?)?;
-        controller.endpoint(self.config.inter_broker_listener()).cloned()
+    /// Asks the controller, be it this broker or another one, on a connection of its own.
+    pub(crate) async fn ask_controller<R: Request>(
+        &self,
+        version: i16,
+        request: &R,
+    ) -> io::Result<R::Response> {
+        let endpoint = {
+            let snapshot = self.metadata_cache.load();
+            let controller = snapshot.controller_id().and_then(|id| snapshot.broker(id));
+            controller.and_then(|broker| broker.endpoint(self.config.inter_broker_listener())).cloned()
+        };
+        let endpoint = endpoint.ok_or_else(|| io::Error::other("no controller is known"))?;
+        let exchange = async {
+            let mut connection = InterBrokerConnection::connect(&endpoint.host, endpoint.port).await?;
+            connection.call(version, request).await
+        };
+        timeout(CONTROLLER_TIMEOUT, exchange).await.unwrap_or(Err(io::ErrorKind::TimedOut.into()))
     }
 }
 

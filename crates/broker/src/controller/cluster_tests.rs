@@ -516,7 +516,7 @@ fn a_reassignment_adds_waits_and_removes() {
     let mut cluster = Cluster::with_partition([1, 2, 3, 4], &[1, 2]);
     let alter = |cluster: &mut Cluster, target: Option<&[i32]>| {
         let target = target.map(<[i32]>::to_vec);
-        cluster.engine.handle_alter_reassignment(TOPIC, 0, target).map_err(|error| error.code)
+        cluster.engine.handle_alter_reassignment(TOPIC, 0, target, false).map_err(|error| error.code)
     };
     assert_eq!(alter(&mut cluster, None), Err(ErrorCode::NO_REASSIGNMENT_IN_PROGRESS));
     for bad in [&[][..], &[3, 3], &[3, 9]] {
@@ -550,6 +550,8 @@ fn a_reassignment_adds_waits_and_removes() {
         assert!(stops(&requests, gone)[0].topics[0].partitions[0].delete);
     }
 
+    let other = cluster.engine.handle_alter_reassignment(TOPIC, 0, Some(vec![1]), true).unwrap_err();
+    assert_eq!(other.code, ErrorCode::INVALID_REPLICATION_FACTOR);
     // Cancelled: what was added goes again.
     alter(&mut cluster, Some(&[4, 1])).unwrap();
     cluster.requests();

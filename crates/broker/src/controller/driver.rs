@@ -236,14 +236,15 @@ impl Controller {
         self.run(move |engine| engine.handle_elect_leaders(kind, partitions)).await
     }
 
-    /// Moves replicas, or stops moving them.
+    /// Moves replicas, or stops moving them; with `keeps_factor` only to as many as there are.
     pub(crate) async fn alter_reassignments(
         self: &Arc<Self>,
         wanted: Vec<(String, i32, Option<Vec<i32>>)>,
+        keeps_factor: bool,
     ) -> Result<Vec<Result<(), ControllerError>>, ControllerError> {
-        let alter = |engine: &mut ControllerEngine| {
+        let alter = move |engine: &mut ControllerEngine| {
             let one = |(topic, number, target): (String, i32, _)| {
-                engine.handle_alter_reassignment(&topic, number, target)
+                engine.handle_alter_reassignment(&topic, number, target, keeps_factor)
             };
             wanted.into_iter().map(one).collect()
         };

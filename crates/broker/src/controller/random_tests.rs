@@ -342,7 +342,7 @@ impl World {
                 let first = self.rng.random_range(0..BROKERS);
                 let target = (0..count).map(|next| (first + next) % BROKERS + 1).collect();
                 let target = self.rng.random_bool(0.8).then_some(target);
-                let _refused = self.offices[at].engine.handle_alter_reassignment(&topic, 0, target);
+                let _refused = self.offices[at].engine.handle_alter_reassignment(&topic, 0, target, false);
             }
             (5, Some(topic)) if self.rng.random_bool(0.1) => {
                 let change = ConfigChange {

@@ -14,15 +14,16 @@ use super::{ControllerError, ElectionKind, PartitionState, StopReplicaPartition,
 
 impl ControllerEngine {
     /// Somebody wants a partition's replicas to be these; None cancels a reassignment that is under way
-    /// (AlterPartitionReassignments).
+    /// (AlterPartitionReassignments). With `keeps_factor` there have to be as many as there were (KIP-860).
     ///
     /// # Errors
-    /// INVALID_REPLICA_ASSIGNMENT, NO_REASSIGNMENT_IN_PROGRESS, UNKNOWN_TOPIC_OR_PARTITION.
+    /// INVALID_REPLICA_ASSIGNMENT, INVALID_REPLICATION_FACTOR, NO_REASSIGNMENT_IN_PROGRESS, UNKNOWN_TOPIC_OR_PARTITION.
     pub fn handle_alter_reassignment(
         &mut self,
         topic: &str,
         number: i32,
         target: Option<Vec<i32>>,
+        keeps_factor: bool,
     ) -> Result<(), ControllerError> {
         let Some(partition) = self.state.partition(topic, number) else {
             return refuse(ErrorCode::UNKNOWN_TOPIC_OR_PARTITION, "The partition does not exist.");
@@ -35,6 +36,12 @@ impl ControllerEngine {
             }
         };
         let original = partition.original_replicas();
+        if keeps_factor && target.len() != original.len() {
+            return refuse(
+                ErrorCode::INVALID_REPLICATION_FACTOR,
+                format!("The replication factor is changed from {} to {}.", original.len(), target.len()),
+            );
+        }
         let added = target.iter().copied().filter(|id| !original.contains(id));
         let removed = original.iter().copied().filter(|id| !target.contains(id));
         let (adding_replicas, removing_replicas): (Vec<i32>, Vec<i32>) = (added.collect(), removed.collect());

@@ -6,14 +6,12 @@ use std::time::Duration;
 
 use milena_protocol::ErrorCode;
 use milena_protocol::messages::{CreatableTopic, CreateTopicsRequest};
-use tokio::time::timeout;
 
 use crate::controller::CreateTopic;
-use crate::network::InterBrokerConnection;
 use crate::node::{Node, random_uuid};
 
 /// How long the controller may take.
-const TIMEOUT: Duration = Duration::from_secs(15);
+const TIMEOUT: Duration = Duration::from_secs(10);
 const VERSION: i16 = 7;
 
 /// Creates topics with the defaults of the broker that is the controller.
@@ -21,14 +19,13 @@ pub(super) async fn create(node: &Node, names: Vec<String>) -> Vec<(String, Erro
     if node.controller.is_active() {
         return create_here(node, names).await;
     }
-    match timeout(TIMEOUT, create_there(node, &names)).await {
-        Ok(Ok(answers)) => answers,
-        Ok(Err(error)) => {
+    match create_there(node, &names).await {
+        Ok(answers) => answers,
+        Err(error) => {
             tracing::warn!(%error, "the controller cannot be asked to create topics");
             // The client asks again, and then there may be a controller.
             names.into_iter().map(|name| (name, ErrorCode::LEADER_NOT_AVAILABLE)).collect()
         }
-        Err(_) => names.into_iter().map(|name| (name, ErrorCode::LEADER_NOT_AVAILABLE)).collect(),
     }
 }
 
@@ -49,8 +46,6 @@ async fn create_here(node: &Node, names: Vec<String>) -> Vec<(String, ErrorCode)
 }
 
 async fn create_there(node: &Node, names: &[String]) -> io::Result<Vec<(String, ErrorCode)>> {
-    let endpoint = node.controller_endpoint().ok_or(io::ErrorKind::NotFound)?;
-    let mut connection = InterBrokerConnection::connect(&endpoint.host, endpoint.port).await?;
     let topic = |name: &String| CreatableTopic {
         name: name.clone(),
         num_partitions: -1,
@@ -62,6 +57,6 @@ async fn create_there(node: &Node, names: &[String]) -> io::Result<Vec<(String, 
         timeout_ms: i32::try_from(TIMEOUT.as_millis()).unwrap_or(i32::MAX),
         ..Default::default()
     };
-    let response = connection.call(VERSION, &request).await?;
+    let response = node.ask_controller(VERSION, &request).await?;
     Ok(response.topics.into_iter().map(|topic| (topic.name, topic.error_code)).collect())
 }

@@ -3,6 +3,7 @@
 //! The header of each file names the versions that are served, and what of the API is not.
 
 mod alter_partition;
+mod alter_partition_reassignments;
 mod api_versions;
 mod auto_create;
 mod control;
@@ -12,13 +13,16 @@ mod create_topics;
 mod delete_topics;
 mod describe_cluster;
 mod describe_configs;
+mod elect_leaders;
 mod fetch;
 mod fetch_session;
 mod find_coordinator;
+mod incremental_alter_configs;
 mod init_producer_id;
 mod leader_and_isr;
 mod leader_hints;
 mod list_offsets;
+mod list_partition_reassignments;
 mod metadata;
 #[cfg(test)]
 mod metadata_tests;
@@ -59,6 +63,10 @@ const SERVED: &[(ApiKey, VersionRange)] = &[
     (ApiKey::OffsetForLeaderEpoch, offset_for_leader_epoch::VERSIONS),
     (ApiKey::DescribeConfigs, describe_configs::VERSIONS),
     (ApiKey::CreatePartitions, create_partitions::VERSIONS),
+    (ApiKey::ElectLeaders, elect_leaders::VERSIONS),
+    (ApiKey::IncrementalAlterConfigs, incremental_alter_configs::VERSIONS),
+    (ApiKey::AlterPartitionReassignments, alter_partition_reassignments::VERSIONS),
+    (ApiKey::ListPartitionReassignments, list_partition_reassignments::VERSIONS),
     (ApiKey::AlterPartition, alter_partition::VERSIONS),
     (ApiKey::DescribeCluster, describe_cluster::VERSIONS),
 ];
@@ -133,6 +141,16 @@ impl RequestContext {
             }
             ApiKey::ControlledShutdown => {
                 self.reply(&controlled_shutdown::handle(&self, &self.decode(decoder)?).await)
+            }
+            ApiKey::ElectLeaders => self.reply(&elect_leaders::handle(&self, self.decode(decoder)?).await),
+            ApiKey::IncrementalAlterConfigs => {
+                self.reply(&incremental_alter_configs::handle(&self, self.decode(decoder)?).await)
+            }
+            ApiKey::AlterPartitionReassignments => {
+                self.reply(&alter_partition_reassignments::handle(&self, self.decode(decoder)?).await)
+            }
+            ApiKey::ListPartitionReassignments => {
+                self.reply(&list_partition_reassignments::handle(&self, self.decode(decoder)?).await)
             }
             ApiKey::AlterPartition => {
                 self.reply(&alter_partition::handle(&self, self.decode(decoder)?).await)

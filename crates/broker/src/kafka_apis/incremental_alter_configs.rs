@@ -1,0 +1,93 @@
+//! IncrementalAlterConfigs (key 44), versions 0 and 1: by the controller, to which every other broker hands it on.
+//!
+//! Served: topics. Not served: brokers, whose settings do not change while they run, and other resources; refused with
+//! INVALID_REQUEST.
+
+use milena_protocol::messages::incremental_alter_configs_request::AlterConfigsResource;
+use milena_protocol::messages::incremental_alter_configs_response::AlterConfigsResourceResponse;
+use milena_protocol::messages::{IncrementalAlterConfigsRequest, IncrementalAlterConfigsResponse};
+use milena_protocol::{ErrorCode, VersionRange};
+
+use super::RequestContext;
+use crate::controller::{ConfigChange, ConfigOp, ControllerError};
+
+pub(super) const VERSIONS: VersionRange = VersionRange::new(0, 1);
+
+/// `ConfigResource.Type`.
+const TOPIC: i8 = 2;
+
+pub(super) async fn handle(
+    context: &RequestContext,
+    request: IncrementalAlterConfigsRequest,
+) -> IncrementalAlterConfigsResponse {
+    if context.node.controller.is_active() {
+        return alter(context, request).await;
+    }
+    match context.node.ask_controller(VERSIONS.max, &request).await {
+        Ok(response) => response,
+        Err(error) => {
+            let refusal = ControllerError {
+                code: ErrorCode::NOT_CONTROLLER,
+                message: format!("The controller cannot be reached: {error}"),
+            };
+            let answers = request.resources.iter().map(|resource| answer(resource, Err(refusal.clone())));
+            IncrementalAlterConfigsResponse { responses: answers.collect(), ..Default::default() }
+        }
+    }
+}
+
+async fn alter(
+    context: &RequestContext,
+    request: IncrementalAlterConfigsRequest,
+) -> IncrementalAlterConfigsResponse {
+    let wanted: Vec<Result<(String, Vec<ConfigChange>), ControllerError>> =
+        request.resources.iter().map(changes).collect();
+    let valid = wanted.iter().filter_map(|wanted| wanted.as_ref().ok()).cloned().collect();
+    let mut altered = match context.node.controller.alter_configs(valid, request.validate_only).await {
+        Ok(answers) => answers.into_iter(),
+        Err(error) => vec![Err(error); request.resources.len()].into_iter(),
+    };
+    let answers = request.resources.iter().zip(wanted).map(|(resource, wanted)| match wanted {
+        Err(error) => answer(resource, Err(error)),
+        Ok(_) => answer(resource, altered.next().unwrap_or(Ok(()))),
+    });
+    IncrementalAlterConfigsResponse { responses: answers.collect(), ..Default::default() }
+}
+
+fn changes(resource: &AlterConfigsResource) -> Result<(String, Vec<ConfigChange>), ControllerError> {
+    let refuse = |message: String| Err(ControllerError { code: ErrorCode::INVALID_REQUEST, message });
+    if resource.resource_type != TOPIC {
+        return refuse(format!(
+            "Only the settings of topics can be changed here, not those of resource type {}.",
+            resource.resource_type
+        ));
+    }
+    let mut changes = Vec::new();
+    for config in &resource.configs {
+        let op = match config.config_operation {
+            0 => ConfigOp::Set,
+            1 => ConfigOp::Delete,
+            2 => ConfigOp::Append,
+            3 => ConfigOp::Subtract,
+            other => return refuse(format!("There is no operation {other} on {}.", config.name)),
+        };
+        changes.push(ConfigChange { name: config.name.clone(), op, value: config.value.clone() });
+    }
+    Ok((resource.resource_name.clone(), changes))
+}
+
+fn answer(
+    resource: &AlterConfigsResource,
+    result: Result<(), ControllerError>,
+) -> AlterConfigsResourceResponse {
+    let (error_code, error_message) = match result {
+        Ok(()) => (ErrorCode::NONE, None),
+        Err(error) => (error.code, Some(error.message)),
+    };
+    AlterConfigsResourceResponse {
+        error_code,
+        error_message,
+        resource_type: resource.resource_type,
+        resource_name: resource.resource_name.clone(),
+    }
+}
