@@ -136,7 +136,7 @@ impl Sender {
             },
             None if partition.compressing => return Ok(None),
             None if settings.compression != Compression::None => {
-                if let Some(open) = partition.queue.take(settings.batch_size) {
+                if let Some(open) = partition.queue.take() {
                     let (codec, level) = (settings.compression, settings.compression_level);
                     let job = CompressionJob::new(id, open, codec, level, accumulator.pool());
                     partition.compressing = true;
@@ -144,7 +144,7 @@ impl Sender {
                 }
                 return Ok(None);
             }
-            None => match partition.queue.take_within(room, settings.batch_size) {
+            None => match partition.queue.take_within(room) {
                 Some(open) => {
                     let order = partition.next_order(open.builder.record_count());
                     ProducerBatch::new(open, order)

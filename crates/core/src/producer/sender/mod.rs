@@ -179,7 +179,7 @@ impl Sender {
             transactions.poll(network, now);
         }
         self.send_all(network, now);
-        self.retire_idle();
+        self.retire_idle(now);
     }
 
     /// Takes a completion that is the Sender's own; gives others back.
@@ -306,12 +306,19 @@ impl Sender {
         self.arrivals = arrivals;
     }
 
-    /// Lets go of partitions that have nothing left; their next record brings them back.
-    fn retire_idle(&mut self) {
-        let partitions = &self.partitions;
-        let retired = |id: &usize| match partitions.get(*id) {
-            Some(Some(partition)) => partition.is_idle() && partition.queue.unlist_if_empty(),
-            _ => true,
+    /// Lets go of partitions that have had nothing for linger.ms; their next record brings them back. Before that a
+    /// new batch does not have to wake the Sender, which is awake again in time for its linger.
+    fn retire_idle(&mut self, now: Instant) {
+        let Self { partitions, settings, .. } = self;
+        let mut retired = |id: &usize| {
+            let Some(Some(partition)) = partitions.get_mut(*id) else { return true };
+            if !partition.is_idle() {
+                partition.idle_since = None;
+                return false;
+            }
+            let since = *partition.idle_since.get_or_insert(now);
+            let long = partition.leader.is_none() || now >= since + settings.linger;
+            long && partition.queue.unlist_if_empty()
         };
         let before = self.active.len();
         self.active.retain(|id| !retired(id));
