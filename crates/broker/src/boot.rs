@@ -12,6 +12,7 @@ use crate::BrokerError;
 use crate::clock::Clock;
 use crate::config::BrokerConfig;
 use crate::controller::{Controller, ControllerDeps, ControllerEngine, ControllerState, ControllerStore};
+use crate::coordinator::GroupCoordinator;
 use crate::data_dir::DataDir;
 use crate::metadata_cache::{BrokerInfo, MetadataCache};
 use crate::node::{Node, random_uuid};
@@ -57,6 +58,8 @@ pub(crate) fn boot(config: BrokerConfig, data_dir: DataDir, info: BrokerInfo) ->
     let controller = Arc::new(Controller::new(engine, deps));
     controller.broker_joined(info).map_err(|error| BrokerError::Log(error.to_string()))?;
     let producer_ids = ProducerIdManager::new();
+    let groups = Arc::new(GroupCoordinator::new(replica_manager.clone(), controller.clone(), clock));
+    groups.load();
     Ok(Node {
         config,
         clock,
@@ -65,6 +68,7 @@ pub(crate) fn boot(config: BrokerConfig, data_dir: DataDir, info: BrokerInfo) ->
         replica_manager,
         controller,
         producer_ids,
+        groups,
         data_dir,
     })
 }

@@ -11,7 +11,8 @@
 //!    metadata answer comes from it, with the endpoints of the listener that was asked.
 //! 5. `controller`: a pure engine that decides which topics there are and who leads them, and a driver that makes its
 //!    state durable and carries its decisions out.
-//! 6. `replica_manager`: the partitions of this broker, each with its role, its log (`milena_storage`) and the requests
+//! 6. `coordinator`: consumer groups, a pure engine and its driver in the same way.
+//! 7. `replica_manager`: the partitions of this broker, each with its role, its log (`milena_storage`) and the requests
 //!    that wait for it.
 //!
 //! Where blocking happens: appends and reads of the page cache are copies and run on the runtime's threads; whatever
@@ -39,6 +40,7 @@ mod broker;
 mod clock;
 pub mod config;
 mod controller;
+mod coordinator;
 mod data_dir;
 mod error;
 mod kafka_apis;

@@ -7,6 +7,7 @@ use milena_protocol::Uuid;
 use crate::clock::Clock;
 use crate::config::BrokerConfig;
 use crate::controller::Controller;
+use crate::coordinator::GroupCoordinator;
 use crate::data_dir::DataDir;
 use crate::metadata_cache::MetadataCache;
 use crate::producer_ids::ProducerIdManager;
@@ -23,6 +24,7 @@ pub(crate) struct Node {
     pub(crate) replica_manager: Arc<ReplicaManager>,
     pub(crate) controller: Arc<Controller>,
     pub(crate) producer_ids: ProducerIdManager,
+    pub(crate) groups: Arc<GroupCoordinator>,
     /// The last field, so that the directory is given up when nothing of the broker uses it any more.
     pub(crate) data_dir: DataDir,
 }

@@ -112,6 +112,17 @@ impl Partition {
 
     /// Appends what a producer sent, as the leader. Blocks for as long as the log's fsync policy says.
     pub(crate) fn append(&self, records: Bytes, acks_all: bool, now_ms: i64) -> Result<Appended, Refusal> {
+        self.append_as(AppendOrigin::Client, records, acks_all, now_ms)
+    }
+
+    /// Appends for a producer, or for a coordinator of this broker.
+    pub(crate) fn append_as(
+        &self,
+        origin: AppendOrigin,
+        records: Bytes,
+        acks_all: bool,
+        now_ms: i64,
+    ) -> Result<Appended, Refusal> {
         self.check_leader(-1)?;
         let mut log = self.log.log().lock();
         let in_sync = self.roles.load().isr.len();
@@ -122,7 +133,7 @@ impl Partition {
             );
             return Err(Refusal { code: ErrorCode::NOT_ENOUGH_REPLICAS, message: Some(message) });
         }
-        let appended = log.append_as_leader(records, self.leader_epoch(), AppendOrigin::Client, now_ms);
+        let appended = log.append_as_leader(records, self.leader_epoch(), origin, now_ms);
         drop(log);
         match appended {
             Ok(appended) => {
