@@ -2,7 +2,9 @@
 
 use std::{collections::BTreeMap, time::Duration};
 
-use milena::{Admin, AppendError, ConsumeError, Consumer, Header, NewTopic, Producer, Record, SendError, StartAt};
+use milena::{
+    Admin, AppendError, ConsumeError, Consumer, Header, NewTopic, Producer, Record, SendError, StartAt,
+};
 use milena_broker::{Broker, BrokerConfig};
 
 type TestResult = Result<(), Box<dyn std::error::Error>>;
@@ -61,7 +63,8 @@ async fn what_is_acknowledged_comes_back_in_order_per_key() -> TestResult {
         let mut deliveries = Vec::new();
         for i in 0..5_000 {
             let (key, value) = (format!("key-{}", i % 7), format!("value {i} of {codec}"));
-            deliveries.push((key.clone(), producer.send(Record::to("orders").key(&key).value(&value)).await?));
+            deliveries
+                .push((key.clone(), producer.send(Record::to("orders").key(&key).value(&value)).await?));
         }
         producer.flush().await;
         let mut partition_of = BTreeMap::new();
@@ -76,7 +79,8 @@ async fn what_is_acknowledged_comes_back_in_order_per_key() -> TestResult {
         let all = read_all(&broker.bootstrap(), "orders", 5_000).await?;
         for k in 0..7 {
             let key = format!("key-{k}");
-            let of_key = all.values().flatten().filter(|(found, _)| *found == key).map(|(_, value)| value.clone());
+            let of_key =
+                all.values().flatten().filter(|(found, _)| *found == key).map(|(_, value)| value.clone());
             let expected = (0..5_000).filter(|i| i % 7 == k).map(|i| format!("value {i} of {codec}"));
             assert!(of_key.eq(expected), "{codec}: {key} is not in order");
         }
@@ -94,7 +98,8 @@ async fn headers_timestamps_and_nulls_survive() -> TestResult {
         Header { key: "a", value: Some(&[0xff, 0xfe]) },
         Header { key: "b", value: None },
     ];
-    let record = Record { value: None, ..Record::to("auto").key("k").timestamp(1_517_363_399_650).headers(&headers) };
+    let record =
+        Record { value: None, ..Record::to("auto").key("k").timestamp(1_517_363_399_650).headers(&headers) };
     let placed = producer.send(record).await?.await?;
     assert_eq!((placed.offset, placed.timestamp), (Some(0), 1_517_363_399_650));
 
@@ -102,8 +107,12 @@ async fn headers_timestamps_and_nulls_survive() -> TestResult {
     consumer.assign(vec![("auto".to_owned(), 0, StartAt::Beginning)]).await?;
     let fetched = tokio::time::timeout(LIMIT, consumer.next()).await??;
     let record = fetched.records().next().ok_or("no record")??;
-    assert_eq!((record.key.as_deref(), record.value, record.timestamp), (Some(&b"k"[..]), None, 1_517_363_399_650));
-    let found: Vec<_> = record.headers.iter().map(|h| (h.key.to_string_lossy().into_owned(), h.value)).collect();
+    assert_eq!(
+        (record.key.as_deref(), record.value, record.timestamp),
+        (Some(&b"k"[..]), None, 1_517_363_399_650)
+    );
+    let found: Vec<_> =
+        record.headers.iter().map(|h| (h.key.to_string_lossy().into_owned(), h.value)).collect();
     let expected = [("a", Some(&b"1"[..])), ("a", Some(&[0xff, 0xfe][..])), ("b", None)];
     assert_eq!(found, expected.map(|(key, value)| (key.to_owned(), value.map(bytes::Bytes::from_static))));
     producer.close(LIMIT).await;
@@ -136,7 +145,8 @@ async fn field_01_a_dead_bootstrap_address_is_named_in_the_error() -> TestResult
 
 #[tokio::test(flavor = "multi_thread")]
 async fn field_08_a_producer_is_built_without_dns() -> TestResult {
-    let producer = Producer::builder().bootstrap("no-such-host.invalid:9092").set("max.block.ms", "300").build()?;
+    let producer =
+        Producer::builder().bootstrap("no-such-host.invalid:9092").set("max.block.ms", "300").build()?;
     let error = producer.send(Record::to("t").value("v")).await.expect_err("no such host").to_string();
     assert!(error.contains("no-such-host.invalid"), "{error}");
     producer.close(Duration::ZERO).await;

@@ -304,7 +304,7 @@ fn accumulator_25_requeued_batches_keep_their_order_and_their_bytes() {
     assert!(produced.len() > 5);
 }
 
-fn split_with(compression: Compression) {
+fn assert_split_with(compression: Compression) {
     let config = ProducerConfig { compression, ..lingering() };
     let mut test = Test::warm(config, 1, &[1]);
     test.logs.borrow_mut().max_batch = 3_000;
@@ -377,13 +377,13 @@ fn split_with(compression: Compression) {
 
 #[test]
 fn accumulator_26_a_batch_that_is_too_large_is_split() {
-    split_with(Compression::None);
+    assert_split_with(Compression::None);
 }
 
 #[test]
 fn accumulator_26_a_compressed_batch_that_is_too_large_is_split() {
     for codec in [Compression::Gzip, Compression::Snappy, Compression::Lz4, Compression::Zstd] {
-        split_with(codec);
+        assert_split_with(codec);
     }
 }
 
