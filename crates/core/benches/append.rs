@@ -107,9 +107,7 @@ fn connected() -> (Harness<ProducerEngine>, Arc<ProducerShared>, Arc<TopicInfo>)
             milena_protocol::messages::InitProducerIdResponse { producer_id: 1, ..Default::default() };
         request.answer(&answer)
     });
-    peer.script(ApiKey::Produce, |request, _| match answer(&request.decode()) {
-        (response, _) => request.answer(&response),
-    });
+    peer.script(ApiKey::Produce, |request, _| request.answer(&answer(&request.decode()).0));
     let (engine, shared) = ProducerEngine::new(config, 1, START);
     let mut harness = Harness::new(engine, peer);
     shared.metadata().want_topic("t");

@@ -611,6 +611,22 @@ fn accumulator_30_partitions_without_a_leader_are_avoided() {
 }
 
 #[test]
+fn accumulator_30_brokers_that_take_nothing_are_avoided_after_the_availability_timeout() {
+    let config = ProducerConfig { partitioner_availability_timeout: ms(500), ..config() };
+    let mut test = Test::warm(config, 2, &[1, 2]);
+    test.harness.peer.broker(1).silent = true;
+    for _ in 0..100 {
+        let _delivery = test.send_now(0, "nobody takes it");
+        test.harness.advance(ms(20));
+    }
+    for _ in 0..50 {
+        let partitions = keyless(&mut test, 40, &large(1_000));
+        assert!(partitions[17..].iter().all(|partition| *partition == 1), "{partitions:?}");
+        test.harness.advance(ms(20));
+    }
+}
+
+#[test]
 fn field_07_a_full_buffer_is_not_missing_metadata() {
     let full = AppendError::BufferFull { needed: 10, total: 20, waited: secs(60) };
     assert!(

@@ -2,6 +2,8 @@
 //!
 //! `MILENA_SEEDS=5000 cargo test -p milena-core --test producer_chaos` runs more, `MILENA_SEED=17` one of them.
 
+#![allow(clippy::print_stdout, reason = "the seed of a run that fails")]
+
 mod producer_support;
 mod support;
 

@@ -77,7 +77,7 @@ struct NodeQueue {
     partitions: Vec<usize>,
     /// The partition with which the next drain begins (client.md 24).
     next: usize,
-    /// When something was last ready for it, and when it last took something or could have.
+    /// When something was last there for it, and when it last took something or could have.
     ready_at: Option<Instant>,
     drained_at: Option<Instant>,
 }
