@@ -210,7 +210,7 @@ fn idempotence_34_the_first_batch_of_a_sequence_goes_alone() {
 }
 
 #[test]
-fn sequences_wrap_to_zero() {
+fn sequences_count_records() {
     let mut test = Test::warm(config(), 1, &[1]);
     for n in 0..20 {
         let delivery = test.send(0, &n.to_string());

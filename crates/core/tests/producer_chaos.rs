@@ -17,7 +17,7 @@ use support::{ms, secs};
 
 const BROKERS: i32 = 3;
 const LEADERS: [i32; 4] = [1, 2, 3, 1];
-const SEEDS: u64 = 300;
+const SEEDS: u64 = 200;
 
 struct Sent {
     partition: i32,
