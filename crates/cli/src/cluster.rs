@@ -17,7 +17,7 @@ use crate::args::Global;
 
 /// How often a command looks whether the one whose broker it uses still runs.
 const LOOK: Duration = Duration::from_millis(100);
-/// In the data directory: [`Lent`]. `milena broker` writes none.
+/// In the data directory: [`Lent`].
 const LENT_FILE: &str = "milena-command";
 
 /// A cluster that can be talked to.
@@ -69,7 +69,7 @@ impl Cluster {
             },
             StartedOrJoined::Joined(RunningBroker { pid, .. }) => {
                 let own = Own::default();
-                let succeed = succeed(dir.to_owned(), pid, Arc::clone(&own));
+                let succeed = succeed(dir.to_owned(), bootstrap.clone(), Arc::clone(&own));
                 let origin = Origin::Joined { dir: dir.to_owned(), pid };
                 Self { bootstrap, origin, own, successor: Some(tokio::spawn(succeed)) }
             }
@@ -126,53 +126,58 @@ async fn start_or_join(dir: &Path) -> anyhow::Result<StartedOrJoined> {
     };
     let found = found.with_context(|| format!("the embedded broker on {}", dir.display()))?;
     if let StartedOrJoined::Started(broker) = &found {
-        Lent { pid: std::process::id(), port: broker.address().port() }.write(dir);
+        Lent { port: broker.address().port() }.write(dir);
     }
     Ok(found)
 }
 
 /// What a command leaves in the data directory when it runs the broker for its own sake.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Lent {
-    /// The command's process.
-    pid: u32,
-    /// Where its broker listens.
+pub(crate) struct Lent {
+    /// Where the broker listens.
     port: u16,
 }
 
 impl Lent {
     fn last(dir: &Path) -> Option<Self> {
         let text = fs::read_to_string(dir.join(LENT_FILE)).ok()?;
-        let (pid, port) = text.trim().split_once(' ')?;
-        Some(Self { pid: pid.parse().ok()?, port: port.parse().ok()? })
+        Some(Self { port: text.trim().parse().ok()? })
+    }
+
+    /// A `milena broker` serves the directory now: nobody is to take over from it.
+    pub(crate) fn forget(dir: &Path) {
+        let _ = fs::remove_file(dir.join(LENT_FILE));
     }
 
     /// Without the file others only do not take over; that is no reason to fail.
     fn write(self, dir: &Path) {
-        let _ = fs::write(dir.join(LENT_FILE), format!("{} {}\n", self.pid, self.port));
+        let _ = fs::write(dir.join(LENT_FILE), format!("{}\n", self.port));
     }
 }
 
 /// Waits for the end of the command whose broker this one uses, and runs a broker at the same address from then on, so that
 /// clients find it again. Not so for a `milena broker`, which its user ends and starts again.
-async fn succeed(dir: PathBuf, mut owner: u32, own: Own) {
+async fn succeed(dir: PathBuf, bootstrap: String, own: Own) {
+    let port = bootstrap.rsplit_once(':').and_then(|(_, port)| port.parse().ok());
     loop {
         sleep(LOOK).await;
-        match DataDirState::of(&dir) {
-            Ok(DataDirState::Running(broker)) => owner = broker.pid,
-            Ok(DataDirState::Free) if Lent::last(&dir).is_some_and(|lent| lent.pid == owner) => {
-                let mut own = own.lock().await;
-                match start_or_join(&dir).await {
-                    Ok(StartedOrJoined::Started(broker)) => {
-                        tracing::info!("the command that ran the broker has ended; this one goes on with it");
-                        *own = Some(broker);
-                        return;
-                    }
-                    Ok(StartedOrJoined::Joined(broker)) => owner = broker.pid,
-                    Err(error) => tracing::warn!("cannot take the embedded broker over: {error:#}"),
-                }
+        // The port and not the process: others may have come and gone since the last look.
+        let is_lent = || Lent::last(&dir).is_some_and(|lent| Some(lent.port) == port);
+        if !matches!(DataDirState::of(&dir), Ok(DataDirState::Free)) || !is_lent() {
+            continue;
+        }
+        let mut own = own.lock().await;
+        match start_or_join(&dir).await {
+            Ok(StartedOrJoined::Started(broker)) => {
+                tracing::info!(
+                    bootstrap,
+                    "the command that ran the broker has ended; this one goes on with it"
+                );
+                *own = Some(broker);
+                return;
             }
-            _ => {}
+            Ok(StartedOrJoined::Joined(_)) => {}
+            Err(error) => tracing::warn!("cannot take the embedded broker over: {error:#}"),
         }
     }
 }
@@ -185,10 +190,10 @@ mod tests {
     fn what_a_command_leaves_is_found() {
         let dir = tempfile::tempdir().unwrap();
         assert_eq!(Lent::last(dir.path()), None);
-        let lent = Lent { pid: 7, port: 40_000 };
+        let lent = Lent { port: 40_000 };
         lent.write(dir.path());
         assert_eq!(Lent::last(dir.path()), Some(lent));
-        fs::write(dir.path().join(LENT_FILE), "7 ").unwrap();
+        Lent::forget(dir.path());
         assert_eq!(Lent::last(dir.path()), None);
     }
 }

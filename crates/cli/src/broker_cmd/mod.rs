@@ -14,6 +14,7 @@ use milena_broker::{Broker, BrokerConfig, BrokerError, ListenerConfig};
 use crate::{
     Outcome, UsageError,
     args::{BrokerArgs, Global},
+    cluster::Lent,
     output::Sink,
     say,
     signals::Stop,
@@ -23,6 +24,7 @@ pub(crate) async fn run(global: &Global, args: &BrokerArgs) -> anyhow::Result<Ou
     let stop = Stop::listen()?;
     let config = config(&global.data, args).await?;
     let broker = start(config).await?;
+    Lent::forget(&global.data);
     let mut out = Sink::stdout();
     let bootstrap = broker.bootstrap();
     let told = out.print(|out| writeln!(out, "{bootstrap}")).and_then(|_| out.flush());

@@ -24,7 +24,10 @@ impl Progress {
                     "{bar:30} {percent:>3} %  {bytes} of {total_bytes}, {bytes_per_sec}, {eta} left  {msg}";
                 (ProgressBar::new(size), template)
             }
-            None => (ProgressBar::new_spinner(), "{spinner} {bytes} in {elapsed}, {bytes_per_sec}  {msg}"),
+            None => (
+                ProgressBar::new_spinner(),
+                "{spinner} {decimal_bytes} in {elapsed}, {decimal_bytes_per_sec}, {wide_msg}",
+            ),
         };
         if let Ok(style) = ProgressStyle::with_template(template) {
             bar.set_style(style);
@@ -41,8 +44,7 @@ impl Progress {
         self.bar.set_position(bytes_read);
         let failures = if failed > 0 { format!(", {} failed", count(failed)) } else { String::new() };
         let (acknowledged, outstanding) = (count(acknowledged), count(outstanding as u64));
-        self.bar.set_message(format!("{acknowledged} acknowledged, {outstanding} on their way{failures}"));
-        self.bar.tick();
+        self.bar.set_message(format!("{acknowledged} acknowledged, {outstanding} not yet{failures}"));
     }
 
     /// One line above the bar.
