@@ -229,7 +229,7 @@ impl Group {
         match self.state {
             // It has lost the answer of this generation.
             GroupState::CompletingRebalance { .. } if unchanged => {
-                self.answer_current(token, &join.member_id)
+                self.answer_current(token, &join.member_id);
             }
             // Only the leader can want a rebalance without having changed.
             GroupState::Stable if unchanged && !leads => self.answer_current(token, &join.member_id),
@@ -418,6 +418,8 @@ impl Group {
         for member in self.members.values_mut() {
             member.synced = false;
             if let Some(token) = member.syncing.take() {
+                // Its session did not run while it waited.
+                member.expires = now + member.session_timeout;
                 let error = ErrorCode::REBALANCE_IN_PROGRESS;
                 self.answers.push((token, Answer::Sync(SyncAnswer { error, ..Default::default() })));
             }
