@@ -15,6 +15,7 @@ mod signals;
 mod topics;
 
 use std::{
+    error::Error,
     io::{self, Write as _},
     process::ExitCode,
 };
@@ -27,12 +28,11 @@ use crate::args::{Cli, Command, Global};
 /// The command line, or a setting in it, is wrong: exit code 2, as for what the parser refuses.
 #[derive(Debug, thiserror::Error)]
 #[error("{0}")]
-pub(crate) struct UsageError(String);
+struct UsageError(Box<dyn Error + Send + Sync>);
 
-impl UsageError {
-    pub(crate) fn new(text: impl ToString) -> anyhow::Error {
-        Self(text.to_string()).into()
-    }
+/// A [`UsageError`] for this reason.
+pub(crate) fn usage_error(reason: impl Into<Box<dyn Error + Send + Sync>>) -> anyhow::Error {
+    UsageError(reason.into()).into()
 }
 
 /// How a command ended that did what it could.
