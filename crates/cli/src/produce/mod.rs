@@ -29,7 +29,7 @@ pub(crate) async fn run(global: &Global, args: &ProduceArgs) -> anyhow::Result<O
     }
     let started = Instant::now();
     let outcome = match client::producer(&cluster, &args.settings()) {
-        Ok(producer) => Pipeline::new(producer, args, Progress::new(source.size()), stop).run(source).await,
+        Ok(producer) => Pipeline::new(producer, args, Progress::new(&source), stop).run(source).await,
         Err(error) => Err(error),
     };
     let took = started.elapsed();
