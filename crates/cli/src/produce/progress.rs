@@ -20,14 +20,10 @@ impl Progress {
     pub(super) fn new(source: &Source) -> Self {
         let (bar, template) = match source.size() {
             Some(size) => {
-                let template =
-                    "{bar:30} {percent:>3} %  {bytes} of {total_bytes}, {bytes_per_sec}, {eta} left  {msg}";
+                let template = "{bar:16} {decimal_bytes}/{decimal_total_bytes}, {eta} left, {wide_msg}";
                 (ProgressBar::new(size), template)
             }
-            None => (
-                ProgressBar::new_spinner(),
-                "{spinner} {decimal_bytes} in {elapsed}, {decimal_bytes_per_sec}, {wide_msg}",
-            ),
+            None => (ProgressBar::new_spinner(), "{spinner} {decimal_bytes} in {elapsed}, {wide_msg}"),
         };
         if let Ok(style) = ProgressStyle::with_template(template) {
             bar.set_style(style);
@@ -47,7 +43,7 @@ impl Progress {
         self.bar.set_position(bytes_read);
         let failures = if failed > 0 { format!(", {} failed", count(failed)) } else { String::new() };
         let (acknowledged, outstanding) = (count(acknowledged), count(outstanding as u64));
-        self.bar.set_message(format!("{acknowledged} acknowledged, {outstanding} not yet{failures}"));
+        self.bar.set_message(format!("{acknowledged} acknowledged, {outstanding} on their way{failures}"));
     }
 
     /// One line above the bar.
