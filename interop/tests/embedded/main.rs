@@ -1,6 +1,7 @@
 //! Kafka's own programs and kcat on the embedded broker.
 
 mod console;
+mod groups;
 mod kcat;
 mod producers;
 mod segments;

@@ -52,7 +52,7 @@ async fn what_the_verifiable_producer_was_told_is_there() -> Result<()> {
                 ));
             }
             Some("tool_data") => {
-                assert_eq!((said["sent"].as_i64(), said["acked"].as_i64()), (Some(10_000), Some(10_000)))
+                assert_eq!((said["sent"].as_i64(), said["acked"].as_i64()), (Some(10_000), Some(10_000)));
             }
             Some("producer_send_error") => anyhow::bail!("{line}"),
             _ => {}
