@@ -36,7 +36,7 @@ const COMPLAINTS: [&str; 9] = [
 /// When they cannot and `MILENA_REQUIRE_KAFKA=1`.
 #[must_use]
 pub fn available() -> bool {
-    jars::missing().map(skip).is_none()
+    jars::missing(jars::VERSION).map(skip).is_none()
 }
 
 /// Runs one of Kafka's own classes, such as `org.apache.kafka.tools.TopicCommand`.
@@ -46,8 +46,13 @@ pub fn available() -> bool {
 pub fn run(class: &str, arguments: &[&str], stdin: &[u8]) -> Result<Output> {
     let mut java = Command::new("java");
     java.args(["-Xmx256m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1"]);
-    java.args(["-Dorg.slf4j.simpleLogger.defaultLogLevel=warn", "-cp", jars::classpath()?, class])
-        .args(arguments);
+    java.args([
+        "-Dorg.slf4j.simpleLogger.defaultLogLevel=warn",
+        "-cp",
+        &jars::classpath(jars::VERSION)?,
+        class,
+    ])
+    .args(arguments);
     process::run(&mut java, stdin, PATIENCE).with_context(|| format!("{class} {}", arguments.join(" ")))
 }
 

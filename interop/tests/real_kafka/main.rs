@@ -4,6 +4,7 @@ mod admin;
 mod cluster;
 mod codecs;
 mod main_job;
+mod older;
 mod records;
 mod restarts;
 #[path = "../support/mod.rs"]
