@@ -124,7 +124,12 @@ async fn start_or_join(dir: &Path) -> anyhow::Result<StartedOrJoined> {
         Err(BrokerError::Bind { .. }) => start(0).await,
         found => found,
     };
-    let found = found.with_context(|| format!("the embedded broker on {}", dir.display()))?;
+    let found = found.with_context(|| {
+        format!(
+            "no broker on the data directory {} (another one: --data DIR; a cluster: -b HOST:PORT)",
+            dir.display()
+        )
+    })?;
     if let StartedOrJoined::Started(broker) = &found {
         Lent { port: broker.address().port() }.write(dir);
     }
