@@ -96,7 +96,7 @@ fn idempotence_33_an_expired_batch_in_flight_blocks_its_partition() {
     let mut config = short_lived();
     config.client.request_timeout = secs(20);
     let mut test = Test::warm(config, 1, &[1, 1]);
-    test.fault(Fault::Slow(secs(10)));
+    test.fault(Fault::Slow(secs(8)));
     let expired = test.send_now(0, "a");
     test.outcome(expired).expect_err("it took too long");
     let blocked = test.send_now(0, "b");

@@ -32,6 +32,27 @@ fn field_06_a_slow_broker_expires_nothing_before_its_time() {
 }
 
 #[test]
+fn field_06_a_batch_that_begins_in_an_idle_queue_expires_in_time_as_well() {
+    let mut config = ProducerConfig { delivery_timeout: secs(2), linger: secs(1), ..config() };
+    config.client.request_timeout = secs(1);
+    let mut test = Test::new(config, 1, &[1]);
+    // Batches that are full and acknowledged at once keep the queue among the active ones, empty as it is, at the moment
+    // when the first of them would have expired.
+    for _ in 0..3 {
+        let delivery = test.send_now(0, &"x".repeat(20 << 10));
+        test.harness.advance(ms(700));
+        test.outcome(delivery).expect("nothing is wrong yet");
+    }
+    test.harness.peer.broker(1).silent = true;
+    let start = test.harness.now;
+    let delivery = test.send_now(0, "late");
+    let error = test.outcome(delivery).expect_err("nobody answers");
+    assert!(matches!(error, ProduceError::TimedOut { .. }), "{error:?}");
+    assert_eq!(test.harness.now - start, secs(2));
+    test.settle();
+}
+
+#[test]
 fn field_10_a_topic_that_is_created_again_is_delivered_to_and_sequences_start_again() {
     let mut test = Test::warm(config(), 1, &[1, 1]);
     test.harness.peer.cluster.move_leader("t", 0, 1);

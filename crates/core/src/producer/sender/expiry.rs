@@ -20,7 +20,8 @@ impl Sender {
         for id in self.active.clone() {
             let Some(Some(partition)) = self.partitions.get_mut(id) else { continue };
             let oldest = expire_partition(partition, timeout, now);
-            next = next.min(oldest.map_or(Instant::FAR_FUTURE, |oldest| oldest + timeout));
+            // A batch that begins in a queue that is active already does not announce itself.
+            next = next.min(oldest.unwrap_or(now) + timeout);
             self.resolve(id);
         }
         next = next.min(self.expire_in_flight(now));

@@ -213,6 +213,8 @@ impl Sender {
         partition.compressing = false;
         match result {
             Ok((batch, memory)) => {
+                // Nobody looked at its age while it was away.
+                self.next_expiry = self.next_expiry.min(created_at + self.settings.delivery_timeout);
                 let order = partition.next_order(batch.record_count());
                 let batch = ProducerBatch::unsealed(completer, batch, memory, created_at, order);
                 partition.waiting.push_back(batch);
