@@ -1,6 +1,6 @@
 //! The producer: `send` queues a record, a [`Delivery`] says where it went.
 
-use std::{sync::Arc, time::Duration};
+use std::{sync::Arc, task::Poll, time::Duration};
 
 pub use milena_core::{
     config::ConfigError,
@@ -122,14 +122,19 @@ impl Producer {
     /// As [`send`](Self::send), for callers that never wait; needs no runtime.
     ///
     /// # Errors
-    /// [`SendError::WouldBlock`] when the topic is not known yet (it is asked for) or the buffer is full.
+    /// [`SendError::WouldBlock`] when the topic is not known yet (it is asked for) or the buffer is full; otherwise as
+    /// for [`send`](Self::send).
     pub fn try_send(&self, record: Record<'_>) -> Result<Delivery, SendError> {
-        match self.append(&record, self.clock.now(), None)? {
+        let now = self.clock.now();
+        match self.append(&record, now, None)? {
             Some(Append::Appended(delivery)) => Ok(delivery),
             Some(Append::NeedsMemory(_)) => Err(SendError::WouldBlock),
             None => {
-                self.shared.metadata().want_topic(record.topic);
-                Err(SendError::WouldBlock)
+                let mut wait = MetadataWait::new(record.topic, record.partition, Instant::FAR_FUTURE);
+                match wait.poll(self.shared.metadata(), now) {
+                    Poll::Ready(Err(error)) => Err(error.into()),
+                    _ => Err(SendError::WouldBlock),
+                }
             }
         }
     }
@@ -201,7 +206,7 @@ impl Producer {
         let mut wait = MetadataWait::new(record.topic, record.partition, deadline);
         loop {
             let changed = handle.listen();
-            if let std::task::Poll::Ready(outcome) = wait.poll(handle, self.clock.now()) {
+            if let Poll::Ready(outcome) = wait.poll(handle, self.clock.now()) {
                 return outcome;
             }
             // At the deadline the next poll names the cause.

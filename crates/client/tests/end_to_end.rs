@@ -3,7 +3,8 @@
 use std::{collections::BTreeMap, time::Duration};
 
 use milena::{
-    Admin, AppendError, ConsumeError, Consumer, Header, NewTopic, Producer, Record, SendError, StartAt,
+    Admin, AppendError, ConsumeError, Consumer, Header, MetadataError, NewTopic, Producer, Record, SendError,
+    StartAt,
 };
 use milena_broker::{Broker, BrokerConfig};
 
@@ -128,6 +129,8 @@ async fn a_closed_producer_refuses_and_says_so() -> TestResult {
     assert_eq!(delivery.await?.offset, Some(0), "close sends what is queued");
     let refused = producer.send(Record::to("t").value("too late")).await;
     assert!(matches!(refused, Err(SendError::Refused(AppendError::Closed))), "{refused:?}");
+    let refused = producer.try_send(Record::to("never heard of").value("too late"));
+    assert!(matches!(refused, Err(SendError::Metadata(MetadataError::Closed))), "{refused:?}");
     Ok(())
 }
 
