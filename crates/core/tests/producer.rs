@@ -24,7 +24,7 @@ use milena_protocol::{
     records::Compression,
 };
 use producer_support::{Fault, Test, config};
-use support::{ms, secs};
+use support::{START, ms, secs};
 
 #[test]
 fn a_record_is_produced() {
@@ -230,21 +230,44 @@ fn close_fails_at_its_deadline_what_could_not_be_sent() {
 }
 
 #[test]
+fn an_engine_that_is_dropped_leaves_nobody_waiting() {
+    let mut test = Test::warm(ProducerConfig { buffer_memory: 32 << 10, ..config() }, 1, &[1]);
+    let topic = test.topic();
+    test.harness.peer.broker(1).silent = true;
+    let value = "x".repeat(15 << 10);
+    let in_flight = test.send_now(0, &value);
+    test.harness.advance(ms(50));
+    let queued = test.send(0, &value);
+    let third = Record::to("t").partition(0).value(&value);
+    let Ok(Append::NeedsMemory(mut memory)) = test.append(&topic, &third, 0) else {
+        panic!("two batches fill the buffer")
+    };
+    let mut flush = test.shared.flush();
+    let mut context = Context::from_waker(std::task::Waker::noop());
+    assert!(Pin::new(&mut memory).poll(&mut context).is_pending());
+    assert!(Pin::new(&mut flush).poll(&mut context).is_pending());
+
+    // As when the thread that drives it panics.
+    let Test { harness, shared, .. } = test;
+    drop(harness);
+
+    for mut delivery in [in_flight, queued] {
+        let error = delivery.result().expect("an outcome").expect_err("not acknowledged");
+        assert!(matches!(error, ProduceError::Fatal { .. }), "{error}");
+    }
+    assert!(Pin::new(&mut memory).poll(&mut context).is_ready());
+    assert!(Pin::new(&mut flush).poll(&mut context).is_ready());
+    let refused = shared.append(&topic, &third, 0, START, None).expect_err("nobody would send it");
+    assert!(refused.to_string().contains("driver has ended unexpectedly"), "{refused}");
+    assert_eq!(shared.accumulator().pool().free(), shared.accumulator().pool().total());
+}
+
+#[test]
 fn close_at_once_waits_for_nothing() {
     let mut test = Test::warm(config(), 1, &[1]);
     let mut delivery = test.send(0, "a");
     test.close(ms(0));
     assert_eq!(delivery.result(), Some(Err(ProduceError::Closed)));
-}
-
-#[test]
-fn an_engine_that_is_dropped_tells_those_who_wait() {
-    let mut test = Test::warm(ProducerConfig { linger: secs(1), ..config() }, 1, &[1]);
-    let mut delivery = test.send(0, "a");
-    let Test { harness, shared, .. } = test;
-    drop(harness);
-    assert_eq!(delivery.result(), Some(Err(ProduceError::Closed)));
-    assert_eq!(shared.accumulator().pool().free(), shared.accumulator().pool().total());
 }
 
 /// Counts how often it is woken.

@@ -100,7 +100,8 @@ impl MetadataWait {
         let started = *self.started.get_or_insert(now);
         let view = metadata.view();
         if view.closed {
-            return Poll::Ready(Err(MetadataError::Closed));
+            let fatal = view.fatal.clone().map(MetadataError::Fatal);
+            return Poll::Ready(Err(fatal.unwrap_or(MetadataError::Closed)));
         }
         let known = self.known(&view, now);
         if matches!(known, Known::Yes) {

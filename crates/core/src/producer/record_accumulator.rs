@@ -160,6 +160,11 @@ impl RecordAccumulator {
         self.signal.notify();
     }
 
+    /// Whether records are refused.
+    pub(crate) fn is_refusing(&self) -> bool {
+        self.refusing.load(Ordering::Acquire)
+    }
+
     /// Fails what is queued; to be called after [`refuse`](Self::refuse), so that nothing follows.
     pub(crate) fn abort(&self, error: &ProduceError) {
         // Not a plain load: whoever adds a topic after this has seen the refusal as well.

@@ -29,7 +29,7 @@ use crate::{
     backoff::ExponentialBackoff,
     cluster::Cluster,
     config::{Acks, ProducerConfig},
-    engine::Command,
+    engine::{Command, DRIVER_LOST},
     metadata::{Metadata, RefreshReason},
     network::{Completion, NetworkClient, NodeId, RequestToken},
     time::Instant,
@@ -385,9 +385,16 @@ impl Sender {
 }
 
 impl Drop for Sender {
-    /// Nobody is left to deliver anything: whoever waits is told.
+    /// Nobody is left to deliver anything: whoever waits is told. Nobody asked for that, unless records are refused
+    /// already: then the driver panicked.
     fn drop(&mut self) {
-        self.accumulator.refuse(AppendError::Closed);
-        self.abort(&ProduceError::Closed);
+        let (refusal, error) = if self.accumulator.is_refusing() {
+            (AppendError::Closed, ProduceError::Closed)
+        } else {
+            let lost = ProduceError::Fatal { code: None, cause: DRIVER_LOST.into() };
+            (AppendError::Fatal(lost.clone()), lost)
+        };
+        self.accumulator.refuse(refusal);
+        self.abort(&error);
     }
 }
