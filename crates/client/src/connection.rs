@@ -35,7 +35,7 @@ pub(crate) struct Outgoing {
 pub(crate) async fn run(
     connection: ConnectionId,
     address: SocketAddr,
-    frames: mpsc::Receiver<Outgoing>,
+    frames: mpsc::UnboundedReceiver<Outgoing>,
     events: mpsc::Sender<Event>,
     max_frame: usize,
 ) {
@@ -73,7 +73,11 @@ struct Transport<'a> {
 
 impl Transport<'_> {
     /// Ok when the driver closed the connection.
-    async fn run(mut self, mut frames: mpsc::Receiver<Outgoing>, max_frame: usize) -> io::Result<()> {
+    async fn run(
+        mut self,
+        mut frames: mpsc::UnboundedReceiver<Outgoing>,
+        max_frame: usize,
+    ) -> io::Result<()> {
         let reader = FrameReader::new(max_frame);
         let mut inbox = BytesMut::new();
         loop {
@@ -227,6 +231,7 @@ mod tests {
             let request = milena_protocol::messages::ApiVersionsRequest {
                 client_software_name: String::from_utf8_lossy(body).into_owned(),
                 client_software_version: "1".to_owned(),
+                ..Default::default()
             };
             milena_protocol::encode_request(&request, 3, 1, None).expect("encodes")
         });
