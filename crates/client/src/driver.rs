@@ -107,13 +107,8 @@ impl<E: Engine> Driver<E> {
     }
 
     async fn run(mut self) {
-        let mut resync_at = self.clock.now() + Clock::RESYNC;
         loop {
             let now = self.clock.now();
-            if now >= resync_at {
-                self.clock.resync();
-                resync_at = now + Clock::RESYNC;
-            }
             self.engine.poll(now);
             while let Some(command) = self.engine.poll_command() {
                 self.carry_out(command);
