@@ -9,7 +9,7 @@ use std::{
 use milena_core::{
     admin::{self, AdminHandle, RetryPolicy, Target},
     config::ConfigError,
-    metadata::{MetadataError, MetadataWait, RefreshReason},
+    metadata::{MetadataError, MetadataView, MetadataWait, RefreshReason},
     network::{NodeId, Response},
 };
 use milena_protocol::{
@@ -392,11 +392,11 @@ struct Answer {
     result: Result<Response, admin::AdminError>,
 }
 
-/// The partitions of one fetch: topic ids to names, and what was asked for.
+/// The partitions of one fetch: topic ids to names, and from where each was asked for.
 #[derive(Default)]
 struct Asked {
     names: BTreeMap<[u8; 16], Arc<str>>,
-    keys: Vec<Key>,
+    offsets: BTreeMap<Key, i64>,
 }
 
 impl Fetcher {
@@ -406,7 +406,14 @@ impl Fetcher {
     async fn run(mut self) {
         while !self.positions.is_empty() {
             let changed = self.admin.metadata().listen();
-            let look_again = self.ask();
+            let view = self.admin.metadata().view_full();
+            if view.closed {
+                // Nothing will come any more. Nobody may be left to be told.
+                let error = view.fatal.clone().map_or(MetadataError::Closed, MetadataError::Fatal);
+                let _ = self.out.send(Err(error.into())).await;
+                return;
+            }
+            let look_again = self.ask(&view);
             tokio::select! {
                 Some(Ok(answer)) = self.pending.join_next() => {
                     if self.take(answer).await.is_err() {
@@ -420,10 +427,9 @@ impl Fetcher {
     }
 
     /// Sends a fetch to each leader that has none, and says when to look again if nothing happens.
-    fn ask(&mut self) -> tokio::time::Instant {
-        let now = tokio::time::Instant::now();
+    fn ask(&mut self, view: &MetadataView) -> tokio::time::Instant {
+        let (now, used_at) = (tokio::time::Instant::now(), self.clock.now());
         let mut look_again = now + Duration::from_secs(1);
-        let view = self.admin.metadata().view_full();
         let mut by_leader: BTreeMap<NodeId, (Asked, BTreeMap<Arc<str>, FetchTopic>)> = BTreeMap::new();
         for ((topic, partition), position) in &mut self.positions {
             if let Some(until) = position.paused_until.filter(|until| *until > now) {
@@ -431,7 +437,12 @@ impl Fetcher {
                 continue;
             }
             position.paused_until = None;
-            let known = view.cluster.partition(topic, *partition);
+            let known = view.cluster.topic(topic);
+            // What a consumer reads does not expire, however long it reads.
+            if let Some(topic) = known {
+                topic.touch(used_at);
+            }
+            let known = known.and_then(|topic| topic.partition(*partition));
             let Some((info, leader)) = known.and_then(|info| Some((info, info.leader?))) else {
                 self.admin.metadata().want_topic(topic);
                 position.paused_until = Some(now + Self::BACKOFF);
@@ -444,7 +455,7 @@ impl Fetcher {
             let id = view.cluster.topic_id(topic).unwrap_or(Uuid::ZERO);
             let (asked, topics) = by_leader.entry(leader).or_default();
             asked.names.insert(id.0, Arc::clone(topic));
-            asked.keys.push((Arc::clone(topic), *partition));
+            asked.offsets.insert((Arc::clone(topic), *partition), position.offset);
             let entry = topics.entry(Arc::clone(topic)).or_insert_with(|| FetchTopic {
                 topic: topic.to_string(),
                 topic_id: id,
@@ -493,11 +504,11 @@ impl Fetcher {
         let response: FetchResponse = match decoded {
             Ok(response) if response.error_code.is_ok() => response,
             Ok(response) => {
-                self.rest(&answer.asked.keys, &response.error_code.to_string());
+                self.rest(&answer.asked.offsets, &response.error_code.to_string());
                 return Ok(());
             }
             Err(error) => {
-                self.rest(&answer.asked.keys, &error);
+                self.rest(&answer.asked.offsets, &error);
                 return Ok(());
             }
         };
@@ -508,18 +519,26 @@ impl Fetcher {
             };
             for partition in topic.partitions {
                 let key = (Arc::clone(&name), partition.partition_index);
-                self.take_partition(key, partition).await?;
+                // A partition whose leader has moved is asked for at the new one while the old one owes an answer: the
+                // first of the two counts.
+                if let Some(offset) = answer.asked.offsets.get(&key).filter(|at| self.is_at(&key, **at)) {
+                    self.take_partition(key, *offset, partition).await?;
+                }
             }
         }
         Ok(())
     }
 
+    fn is_at(&self, key: &Key, offset: i64) -> bool {
+        self.positions.get(key).is_some_and(|position| position.offset == offset)
+    }
+
     async fn take_partition(
         &mut self,
         key: Key,
+        position: i64,
         data: milena_protocol::messages::fetch_response::PartitionData,
     ) -> Result<(), Closed> {
-        let Some(position) = self.positions.get(&key).map(|position| position.offset) else { return Ok(()) };
         let (topic, partition) = key.clone();
         if data.error_code == ErrorCode::OFFSET_OUT_OF_RANGE {
             let (start, end) = (data.log_start_offset, data.high_watermark);
@@ -528,7 +547,7 @@ impl Fetcher {
         }
         if !data.error_code.is_ok() {
             if data.error_code.is_retriable() {
-                self.rest(&[key], &data.error_code.to_string());
+                self.rest(&BTreeMap::from([(key, position)]), &data.error_code.to_string());
                 return Ok(());
             }
             let refusal = Refusal { code: data.error_code, message: data.error_code.message().to_owned() };
@@ -576,11 +595,12 @@ impl Fetcher {
     }
 
     /// Lets partitions rest after an error that passes, and asks who leads them now.
-    fn rest(&mut self, keys: &[Key], error: &str) {
-        tracing::debug!(partitions = keys.len(), error, "a fetch failed; trying again");
+    fn rest(&mut self, asked: &BTreeMap<Key, i64>, error: &str) {
+        tracing::debug!(partitions = asked.len(), error, "a fetch failed; trying again");
         let until = tokio::time::Instant::now() + Self::BACKOFF;
-        for key in keys {
-            if let Some(position) = self.positions.get_mut(key) {
+        for (key, offset) in asked {
+            if let Some(position) = self.positions.get_mut(key).filter(|position| position.offset == *offset)
+            {
                 position.paused_until = Some(until);
             }
         }
@@ -590,3 +610,59 @@ impl Fetcher {
 
 /// The consumer was dropped or has been assigned anew.
 struct Closed;
+
+#[cfg(test)]
+mod tests {
+    use milena_core::{admin::AdminEngine, config::ClientConfig, metadata::MetadataTopics};
+    use milena_protocol::{
+        ApiKey, encode_response,
+        messages::fetch_response::{FetchableTopicResponse, PartitionData},
+    };
+
+    use super::*;
+
+    type Fetches = mpsc::Receiver<Result<Fetched, ConsumeError>>;
+
+    /// Of partition 0 of topic `t`, from offset 10 on.
+    fn fetcher() -> (AdminEngine, Fetcher, Fetches) {
+        let clock = Arc::new(Clock::new());
+        let (engine, admin) =
+            AdminEngine::new(&ClientConfig::default(), MetadataTopics::Wanted, 1, clock.now());
+        let (out, fetched) = mpsc::channel(FETCHED_QUEUE);
+        let positions = BTreeMap::from([(("t".into(), 0), Position { offset: 10, paused_until: None })]);
+        let (config, busy, pending) = (FetchConfig::default(), BTreeSet::new(), JoinSet::new());
+        (engine, Fetcher { admin, clock, config, positions, busy, pending, out }, fetched)
+    }
+
+    fn out_of_range(asked_at: i64) -> Result<Answer, Box<dyn std::error::Error>> {
+        let error_code = ErrorCode::OFFSET_OUT_OF_RANGE;
+        let partitions = vec![PartitionData { partition_index: 0, error_code, ..Default::default() }];
+        let topic = FetchableTopicResponse { topic: "t".to_owned(), partitions, ..Default::default() };
+        let response = FetchResponse { responses: vec![topic], ..Default::default() };
+        let frame = encode_response(ApiKey::Fetch, 12, 0, &response)?.to_bytes();
+        // Behind the length, the correlation id and the count of tagged fields.
+        let response = Response { version: 12, body: frame.slice(9..) };
+        let asked = Asked { offsets: BTreeMap::from([(("t".into(), 0), asked_at)]), ..Default::default() };
+        Ok(Answer { node: 1, asked, result: Ok(response) })
+    }
+
+    #[tokio::test]
+    async fn an_answer_to_an_earlier_position_means_nothing() -> Result<(), Box<dyn std::error::Error>> {
+        let (_engine, mut fetcher, mut fetched) = fetcher();
+        assert!(fetcher.take(out_of_range(5)?).await.is_ok());
+        assert!(fetched.try_recv().is_err() && fetcher.positions.len() == 1, "asked of the old leader");
+        assert!(fetcher.take(out_of_range(10)?).await.is_ok());
+        let error = fetched.try_recv()?.expect_err("out of range");
+        assert!(matches!(error, ConsumeError::OffsetOutOfRange { offset: 10, .. }), "{error}");
+        Ok(())
+    }
+
+    #[tokio::test]
+    async fn a_reader_is_told_that_the_client_has_ended() {
+        let (engine, fetcher, mut fetched) = fetcher();
+        drop(engine);
+        fetcher.run().await;
+        let error = fetched.recv().await.expect("told").expect_err("why nothing comes");
+        assert!(matches!(error, ConsumeError::Metadata(MetadataError::Fatal(_))), "{error}");
+    }
+}
