@@ -31,7 +31,9 @@ const EVERYTHING: [&str; 12] = [
 async fn headers_nulls_and_timestamps_arrive_as_they_were_sent() -> Result<()> {
     let Some(kafka) = cluster().await else { return Ok(()) };
     let (bootstrap, topic) = (kafka.bootstrap(), "records");
-    create_topic(&bootstrap, NewTopic { partitions: 1, ..NewTopic::new(topic) }).await?;
+    // Or Kafka removes what is so old, when it looks.
+    let configs = vec![("retention.ms".to_owned(), "-1".to_owned())];
+    create_topic(&bootstrap, NewTopic { partitions: 1, configs, ..NewTopic::new(topic) }).await?;
     let producer = Producer::builder().bootstrap(&bootstrap).build()?;
     let headers = [
         Header { key: "a", value: Some(b"1") },
