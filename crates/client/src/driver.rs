@@ -3,7 +3,15 @@
 //! A thread, because a task on the caller's runtime starves when the caller never yields (`send` seldom awaits), and
 //! because the caller's blocking code must not delay what is on its way to a broker.
 
-use std::{collections::HashMap, future::poll_fn, io, sync::Arc, task::Poll, thread};
+use std::{
+    collections::HashMap,
+    future::poll_fn,
+    io,
+    panic::{AssertUnwindSafe, catch_unwind},
+    sync::Arc,
+    task::Poll,
+    thread,
+};
 
 use milena_core::{
     config::ConfigError,
@@ -184,7 +192,8 @@ impl<E: Engine> Driver<E> {
             Command::Compress(mut job) => {
                 let report = self.report.clone();
                 spawn_blocking(move || {
-                    job.run();
+                    // A codec that panics costs one batch, whose fate the job tells.
+                    let _ = catch_unwind(AssertUnwindSafe(|| job.run()));
                     // The driver may be gone, and then nobody needs the result.
                     let _ = report.blocking_send(Event::Compressed(job));
                 });
