@@ -214,6 +214,7 @@ impl Consumer {
         let (clock, metadata) = (self.admin.clock(), self.admin.handle().metadata());
         let deadline = clock.now() + self.admin.timeout();
         let mut wait = MetadataWait::new(topic, None, deadline);
+        let known = metadata.view().version;
         loop {
             let changed = metadata.listen();
             if let std::task::Poll::Ready(outcome) = wait.poll(metadata, clock.now()) {
@@ -222,8 +223,11 @@ impl Consumer {
                 let count = view.cluster.topic(topic).map_or(0, |topic| topic.partitions.len());
                 return Ok((0..i32::try_from(count).unwrap_or(i32::MAX)).collect());
             }
-            // The consumer never creates topics, so there is no point in waiting for one that isn't there.
-            if metadata.view().topic_errors.get(topic) == Some(&ErrorCode::UNKNOWN_TOPIC_OR_PARTITION) {
+            // The consumer never creates topics, so there is no point in waiting for one that isn't there. What was
+            // heard before this call may be out of date.
+            let view = metadata.view_full();
+            let error = view.topic_errors.get(topic).filter(|_| view.version > known);
+            if error == Some(&ErrorCode::UNKNOWN_TOPIC_OR_PARTITION) {
                 let (topic, code) = (topic.into(), ErrorCode::UNKNOWN_TOPIC_OR_PARTITION);
                 return Err(MetadataError::Topic { topic, code }.into());
             }

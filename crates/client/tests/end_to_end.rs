@@ -170,6 +170,16 @@ async fn an_offset_that_is_not_there_names_the_range() -> TestResult {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn a_topic_that_was_missing_is_found_once_it_was_created() -> TestResult {
+    let (broker, _dir) = broker().await?;
+    let consumer = Consumer::builder().bootstrap(&broker.bootstrap()).build()?;
+    consumer.partitions("later").await.expect_err("nobody has created it");
+    create(&broker.bootstrap(), "later", 2).await?;
+    assert_eq!(consumer.partitions("later").await?, [0, 1]);
+    Ok(())
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn a_dropped_delivery_cancels_nothing_and_a_dropped_producer_still_sends() -> TestResult {
     let (broker, _dir) = broker().await?;
     let producer = Producer::builder().bootstrap(&broker.bootstrap()).set("linger.ms", "50").build()?;
