@@ -263,6 +263,23 @@ fn an_engine_that_is_dropped_leaves_nobody_waiting() {
 }
 
 #[test]
+fn nothing_is_sent_again_after_a_fatal_error() {
+    let mut test = Test::warm(config(), 2, &[1, 2]);
+    test.harness.peer.broker(2).delay = ms(10);
+    for (partition, code) in
+        [(0, ErrorCode::CLUSTER_AUTHORIZATION_FAILED), (1, ErrorCode::NOT_ENOUGH_REPLICAS)]
+    {
+        test.logs.borrow_mut().refusals.entry(partition).or_default().push_back(code);
+    }
+    let sent: Vec<_> = [0, 1].iter().map(|partition| test.send(*partition, "v")).collect();
+    for outcome in test.outcomes(sent) {
+        let error = outcome.expect_err("the producer may not go on");
+        assert!(matches!(error, ProduceError::Fatal { .. }), "{error}");
+    }
+    assert_eq!(test.values(1), Vec::<String>::new());
+}
+
+#[test]
 fn close_at_once_waits_for_nothing() {
     let mut test = Test::warm(config(), 1, &[1]);
     let mut delivery = test.send(0, "a");

@@ -167,6 +167,10 @@ impl Sender {
     pub fn poll(&mut self, metadata: &mut Metadata, network: &mut NetworkClient, now: Instant) {
         self.now = now;
         self.wake_at = Instant::FAR_FUTURE;
+        if let Some(fatal) = &self.fatal {
+            // What came back from the wire or from a compression since: it is not sent again.
+            abort_waiting(&mut self.partitions, fatal);
+        }
         self.take_arrivals(now);
         if now >= self.next_expiry {
             self.expire(now);
@@ -256,7 +260,7 @@ impl Sender {
     /// Fails everything that is not acknowledged, in flight or not.
     pub fn abort(&mut self, error: &ProduceError) {
         self.accumulator.abort(error);
-        self.abort_waiting(error);
+        abort_waiting(&mut self.partitions, error);
         for request in std::mem::take(&mut self.in_flight).into_values() {
             for InFlightBatch { batch, .. } in request.batches {
                 batch.complete(Outcome::Failed(error.clone()));
@@ -276,16 +280,8 @@ impl Sender {
         tracing::error!(%error, "the producer cannot go on");
         self.accumulator.refuse(AppendError::Fatal(error.clone()));
         self.accumulator.abort(&error);
-        self.abort_waiting(&error);
+        abort_waiting(&mut self.partitions, &error);
         self.fatal = Some(error);
-    }
-
-    fn abort_waiting(&mut self, error: &ProduceError) {
-        for partition in self.partitions.iter_mut().flatten() {
-            for batch in partition.waiting.drain(..) {
-                batch.complete(Outcome::Failed(error.clone()));
-            }
-        }
     }
 
     /// Queues that have got their first record since the last turn.
@@ -381,6 +377,14 @@ impl Sender {
         }
         let cluster = Arc::clone(cluster);
         self.nodes.retain(|node, queue| !queue.partitions.is_empty() || cluster.node(*node).is_some());
+    }
+}
+
+fn abort_waiting(partitions: &mut [Option<PartitionState>], error: &ProduceError) {
+    for partition in partitions.iter_mut().flatten() {
+        for batch in partition.waiting.drain(..) {
+            batch.complete(Outcome::Failed(error.clone()));
+        }
     }
 }
 
