@@ -180,6 +180,12 @@ impl AdminBuilder {
         self
     }
 
+    /// Accepts answers that are larger than usual by so many bytes.
+    pub(crate) fn accept_larger_by(mut self, bytes: usize) -> Self {
+        self.config.max_response_size = self.config.max_response_size.saturating_add(bytes);
+        self
+    }
+
     /// Watch the whole cluster, every topic: for [`Admin::metadata`].
     #[must_use]
     pub fn all_topics(mut self) -> Self {

@@ -175,7 +175,9 @@ impl ConsumerBuilder {
         if let Some(error) = self.error {
             return Err(error.into());
         }
-        let admin = self.client.build()?;
+        // What is asked for must be accepted when it comes.
+        let fetch_max = usize::try_from(self.fetch.max_bytes).unwrap_or(0);
+        let admin = self.client.accept_larger_by(fetch_max).build()?;
         Ok(Consumer { admin, config: self.fetch, fetching: None })
     }
 }
@@ -263,6 +265,7 @@ impl Consumer {
             config: self.config,
             positions,
             busy: BTreeSet::new(),
+            turn: 0,
             pending: JoinSet::new(),
             out: send,
         };
@@ -386,6 +389,8 @@ struct Fetcher {
     positions: BTreeMap<Key, Position>,
     /// Leaders that have been asked and have not answered.
     busy: BTreeSet<NodeId>,
+    /// How often fetches were sent: who comes first in a fetch changes with each.
+    turn: usize,
     pending: JoinSet<Answer>,
     out: mpsc::Sender<Result<Fetched, ConsumeError>>,
 }
@@ -474,8 +479,9 @@ impl Fetcher {
             });
         }
         for (leader, (asked, topics)) in by_leader {
-            self.send(leader, asked, topics.into_values().collect());
+            self.send(leader, asked, rotated(topics.into_values().collect(), self.turn));
         }
+        self.turn = self.turn.wrapping_add(1);
         look_again
     }
 
@@ -612,6 +618,18 @@ impl Fetcher {
     }
 }
 
+/// The same partitions, another one first: a broker fills its answer in the order of the request, and those at its end
+/// starve while those before have enough for all of fetch.max.bytes.
+fn rotated(mut topics: Vec<FetchTopic>, turn: usize) -> Vec<FetchTopic> {
+    for topic in &mut topics {
+        let by = turn % topic.partitions.len().max(1);
+        topic.partitions.rotate_left(by);
+    }
+    let by = turn % topics.len().max(1);
+    topics.rotate_left(by);
+    topics
+}
+
 /// The consumer was dropped or has been assigned anew.
 struct Closed;
 
@@ -635,7 +653,7 @@ mod tests {
         let (out, fetched) = mpsc::channel(FETCHED_QUEUE);
         let positions = BTreeMap::from([(("t".into(), 0), Position { offset: 10, paused_until: None })]);
         let (config, busy, pending) = (FetchConfig::default(), BTreeSet::new(), JoinSet::new());
-        (engine, Fetcher { admin, clock, config, positions, busy, pending, out }, fetched)
+        (engine, Fetcher { admin, clock, config, positions, busy, turn: 0, pending, out }, fetched)
     }
 
     fn out_of_range(asked_at: i64) -> Result<Answer, Box<dyn std::error::Error>> {
@@ -668,5 +686,16 @@ mod tests {
         fetcher.run().await;
         let error = fetched.recv().await.expect("told").expect_err("why nothing comes");
         assert!(matches!(error, ConsumeError::Metadata(MetadataError::Fatal(_))), "{error}");
+    }
+
+    #[test]
+    fn each_partition_comes_first_in_its_turn() {
+        let topics = || {
+            let partitions = (0..3).map(|partition| FetchPartition { partition, ..Default::default() });
+            vec![FetchTopic { topic: "t".to_owned(), partitions: partitions.collect(), ..Default::default() }]
+        };
+        let first = |turn| rotated(topics(), turn)[0].partitions[0].partition;
+        assert_eq!((0..4).map(first).collect::<Vec<_>>(), [0, 1, 2, 0]);
+        assert!(rotated(Vec::new(), 7).is_empty());
     }
 }

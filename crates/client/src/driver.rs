@@ -70,15 +70,28 @@ pub(crate) fn spawn<E: Engine + 'static>(
     clock: Arc<Clock>,
     max_frame: usize,
 ) -> io::Result<DriverHandle> {
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+    let runtime = OwnRuntime(Some(tokio::runtime::Builder::new_current_thread().enable_all().build()?));
     let (life, alive) = watch::channel(());
     thread::Builder::new().name(name.to_owned()).spawn(move || {
         let _life = life;
-        runtime.block_on(Driver::new(engine, signal, clock, max_frame).run());
-        // A resolver thread may hang in the system's resolver for minutes; nobody waits for it.
-        runtime.shutdown_background();
+        if let Some(runtime) = &runtime.0 {
+            runtime.block_on(Driver::new(engine, signal, clock, max_frame).run());
+        }
     })?;
     Ok(DriverHandle { alive })
+}
+
+/// The driver's runtime; dropping it waits for nothing. A resolver's thread may hang in the system's resolver for
+/// minutes, and where the system refuses the driver a thread, the runtime is dropped on the caller's, where waiting is
+/// forbidden.
+struct OwnRuntime(Option<tokio::runtime::Runtime>);
+
+impl Drop for OwnRuntime {
+    fn drop(&mut self) {
+        if let Some(runtime) = self.0.take() {
+            runtime.shutdown_background();
+        }
+    }
 }
 
 struct Driver<E> {
