@@ -87,7 +87,7 @@ fn every_codec_is_written() {
 #[test]
 fn a_level_that_the_codec_does_not_have_fails_the_records() {
     let config =
-        ProducerConfig { compression: Compression::Gzip, compression_level: Some(1_000), ..config() };
+        ProducerConfig { compression: Compression::Gzip, compression_gzip_level: Some(1_000), ..config() };
     let mut test = Test::new(config, 1, &[1]);
     let delivery = test.send(0, "a");
     let error = test.outcome(delivery).expect_err("no such level");

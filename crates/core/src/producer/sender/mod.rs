@@ -133,7 +133,7 @@ impl Sender {
                 delivery_timeout: config.delivery_timeout,
                 retries: config.retries,
                 compression: config.compression,
-                compression_level: config.compression_level,
+                compression_level: config.compression_level(),
                 in_order: client.max_in_flight == 1,
                 adaptive: config.partitioner_adaptive,
                 availability_timeout: config.partitioner_availability_timeout,
