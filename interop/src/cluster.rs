@@ -48,6 +48,7 @@ struct Node {
 /// How a cluster is to be; `RealKafka::builder()`.
 #[derive(Debug, Clone)]
 pub struct Builder {
+    version: String,
     brokers: usize,
     properties: BTreeMap<String, String>,
     jvm: Vec<String>,
@@ -59,7 +60,7 @@ impl RealKafka {
     pub fn builder() -> Builder {
         // Tests want a quick start more than a quick broker: the serial collector and the first compiler only.
         let jvm = ["-Xmx512m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1"].map(str::to_owned).to_vec();
-        Builder { brokers: 1, properties: BTreeMap::new(), jvm }
+        Builder { version: jars::VERSION.to_owned(), brokers: 1, properties: BTreeMap::new(), jvm }
     }
 
     /// Starts a cluster of `brokers`, or says why it cannot be had here and answers `None`.
@@ -177,6 +178,13 @@ impl Node {
 }
 
 impl Builder {
+    /// Another version of Kafka than 4.4.0; one from 3.3 on, since its brokers are also controllers.
+    #[must_use]
+    pub fn version(mut self, version: &str) -> Self {
+        version.clone_into(&mut self.version);
+        self
+    }
+
     /// How many brokers.
     #[must_use]
     pub fn brokers(mut self, brokers: usize) -> Self {
@@ -219,7 +227,7 @@ impl Builder {
     /// As [`RealKafka::start_or_skip`].
     #[must_use]
     pub fn start_or_skip(&self) -> Option<RealKafka> {
-        if let Some(why) = jars::missing() {
+        if let Some(why) = jars::missing(&self.version) {
             crate::skip(why);
             return None;
         }
@@ -228,7 +236,7 @@ impl Builder {
 
     fn start_once(&self) -> Result<RealKafka> {
         ensure!(self.brokers > 0, "a cluster has at least one broker");
-        let classpath = jars::classpath()?;
+        let classpath = &jars::classpath(&self.version)?;
         let folder = tempfile::Builder::new()
             .prefix("real-kafka-")
             .tempdir()

@@ -22,10 +22,12 @@
 mod broker;
 mod cluster;
 mod jars;
+mod milena;
 mod process;
 pub mod tools;
 
 pub use cluster::{Builder, RealKafka};
+pub use milena::milena;
 pub use process::Output;
 
 /// Whether a test that cannot run must fail instead of being skipped: `MILENA_REQUIRE_KAFKA=1`.

@@ -36,7 +36,7 @@ const COMPLAINTS: [&str; 9] = [
 /// When they cannot and `MILENA_REQUIRE_KAFKA=1`.
 #[must_use]
 pub fn available() -> bool {
-    jars::missing().map(skip).is_none()
+    jars::missing(jars::VERSION).map(skip).is_none()
 }
 
 /// Runs one of Kafka's own classes, such as `org.apache.kafka.tools.TopicCommand`.
@@ -46,8 +46,13 @@ pub fn available() -> bool {
 pub fn run(class: &str, arguments: &[&str], stdin: &[u8]) -> Result<Output> {
     let mut java = Command::new("java");
     java.args(["-Xmx256m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1"]);
-    java.args(["-Dorg.slf4j.simpleLogger.defaultLogLevel=warn", "-cp", jars::classpath()?, class])
-        .args(arguments);
+    java.args([
+        "-Dorg.slf4j.simpleLogger.defaultLogLevel=warn",
+        "-cp",
+        &jars::classpath(jars::VERSION)?,
+        class,
+    ])
+    .args(arguments);
     process::run(&mut java, stdin, PATIENCE).with_context(|| format!("{class} {}", arguments.join(" ")))
 }
 
@@ -155,16 +160,55 @@ pub fn verifiable_producer(bootstrap: &str, topic: &str, records: u64) -> Result
 /// # Errors
 /// When it failed, or complained of what it read: of a batch with a wrong checksum, of an index that does not fit its log.
 pub fn dump_log_segments(files: &[&Path]) -> Result<String> {
+    dump(files, &["--deep-iteration", "--print-data-log"])
+}
+
+/// `DumpLogSegments --verify-index-only`, then `--index-sanity-check`, over index files (`….index`, `….timeindex`) beside their logs.
+///
+/// # Errors
+/// When it failed, or complained, or did not say of each file that it passed.
+pub fn check_indexes(files: &[&Path]) -> Result<()> {
+    dump(files, &["--verify-index-only"])?;
+    let said = dump(files, &["--index-sanity-check"])?;
+    ensure!(said.matches("passed sanity check").count() == files.len(), "not all indexes passed: {said}");
+    Ok(())
+}
+
+fn dump(files: &[&Path], how: &[&str]) -> Result<String> {
     let files: Vec<&str> =
         files.iter().map(|file| file.to_str().context("a path that is not UTF-8")).collect::<Result<_>>()?;
-    let arguments = ["--deep-iteration", "--print-data-log", "--files", &files.join(",")];
-    let output = run("org.apache.kafka.tools.DumpLogSegments", &arguments, b"")?;
+    let files = files.join(",");
+    let output = run("org.apache.kafka.tools.DumpLogSegments", &[how, &["--files", &files]].concat(), b"")?;
     let errors = output.stderr.clone();
     let dump = output.text()?;
-    let said = format!("{dump}\n{errors}");
+    let said = without_false_gaps(&format!("{dump}\n{errors}"));
     let complaint = COMPLAINTS.iter().find(|complaint| said.contains(**complaint));
     ensure!(complaint.is_none(), "DumpLogSegments complains: {said}");
     Ok(dump)
+}
+
+/// `DumpLogSegments` 4.4.0 takes the start of each segment but the log's first for a gap: "-1 is followed by 555" in 00000000000000000555.log.
+fn without_false_gaps(said: &str) -> String {
+    let mut kept = String::new();
+    let mut heading = None;
+    for line in said.lines() {
+        if line.starts_with("Non-consecutive offsets in ") {
+            heading = Some(line);
+            continue;
+        }
+        let first =
+            line.trim().strip_prefix("-1 is followed by ").and_then(|first| first.parse::<i64>().ok());
+        let of_segment = first.map(|first| format!("{first:020}.log"));
+        if heading.zip(of_segment).is_some_and(|(heading, segment)| heading.ends_with(&segment)) {
+            continue;
+        }
+        let heading = heading.take_if(|_| line.contains(" is followed by "));
+        for line in heading.into_iter().chain([line]) {
+            kept.push_str(line);
+            kept.push('\n');
+        }
+    }
+    kept
 }
 
 /// Runs kcat with the arguments given; `None`, with a word about it, where it is not installed.
@@ -180,4 +224,23 @@ pub fn kcat(arguments: &[&str], stdin: &[u8]) -> Result<Option<Output>> {
         return Ok(None);
     }
     process::run(Command::new("kcat").args(arguments), stdin, PATIENCE).map(Some)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_the_start_of_a_segment_is_no_gap() {
+        let heading = "Non-consecutive offsets in /data/t-0/00000000000000000555.log";
+        let said = |gaps: &str| without_false_gaps(&format!("{heading}\n{gaps}after\n"));
+        assert_eq!(said("  -1 is followed by 555\n"), "after\n");
+        for gap in ["  -1 is followed by 556\n", "  560 is followed by 562\n"] {
+            assert_eq!(said(gap), format!("{heading}\n{gap}after\n"));
+        }
+        assert_eq!(
+            said("  -1 is followed by 555\n  560 is followed by 562\n"),
+            format!("{heading}\n  560 is followed by 562\nafter\n")
+        );
+    }
 }

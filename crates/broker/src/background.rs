@@ -1,4 +1,5 @@
-//! [`Background`]: what a broker does unasked: retention, checkpoints, replication, and fsync under an interval.
+//! [`Background`]: what a broker does unasked: retention, checkpoints, replication, the groups' timeouts, and fsync under
+//! an interval.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -41,6 +42,8 @@ impl Background {
                 node.replica_manager.shrink_isrs();
             })),
         ];
+        let groups = node.groups.clone();
+        tasks.push(tokio::spawn(async move { groups.run().await }));
         if let FsyncPolicy::Interval(wait) = node.config.fsync {
             tasks.push(tokio::spawn(every(wait, node.clone(), |node| {
                 if let Err(error) = node.replica_manager.logs().flush_due(node.clock.now_ms()) {

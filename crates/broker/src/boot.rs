@@ -15,6 +15,7 @@ use crate::config::BrokerConfig;
 use crate::controller::{
     Controller, ControllerConfig, ControllerState, Delivery, Obedience, config_listener,
 };
+use crate::coordinator::GroupCoordinator;
 use crate::data_dir::DataDir;
 use crate::metadata_cache::{BrokerInfo, MetadataCache};
 use crate::node::{Node, random_uuid};
@@ -87,6 +88,8 @@ pub(crate) fn boot(
             return Err(BrokerError::Log("the controller's state cannot be saved".to_owned()));
         }
     }
+    let groups = Arc::new(GroupCoordinator::new(replica_manager.clone(), controller.clone(), clock));
+    groups.load();
     Ok(Node {
         config,
         clock,
@@ -97,6 +100,7 @@ pub(crate) fn boot(
         controller,
         obedience,
         producer_ids: ProducerIdManager::new(),
+        groups,
         data_dir,
     })
 }

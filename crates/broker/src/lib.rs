@@ -13,6 +13,7 @@
 //!    outlives both. `membership` is a broker's session with it.
 //! 6. `controller`: a pure engine that decides which topics there are and who leads them; a driver that makes its state
 //!    durable and sends its decisions to the brokers; and `obedience`, what a broker does when it gets one.
+//!    `coordinator`: consumer groups, a pure engine and its driver in the same way.
 //! 7. `replica_manager`: the partitions of this broker, each with its role, its log (`milena_storage`) and the requests
 //!    that wait for it.
 //!
@@ -43,6 +44,7 @@ mod broker_cluster_tests;
 mod clock;
 pub mod config;
 mod controller;
+mod coordinator;
 mod data_dir;
 mod error;
 mod kafka_apis;

@@ -10,6 +10,7 @@ use tokio::time::timeout;
 use crate::clock::Clock;
 use crate::config::BrokerConfig;
 use crate::controller::{Controller, Obedience};
+use crate::coordinator::GroupCoordinator;
 use crate::data_dir::DataDir;
 use crate::metadata_cache::MetadataCache;
 use crate::network::InterBrokerConnection;
@@ -33,6 +34,7 @@ pub(crate) struct Node {
     pub(crate) controller: Arc<Controller>,
     pub(crate) obedience: Arc<Obedience>,
     pub(crate) producer_ids: ProducerIdManager,
+    pub(crate) groups: Arc<GroupCoordinator>,
     /// The last field, so that the directory is given up when nothing of the broker uses it any more.
     pub(crate) data_dir: DataDir,
 }

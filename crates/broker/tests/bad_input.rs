@@ -16,7 +16,7 @@ async fn broker() -> (tempfile::TempDir, Broker) {
 }
 
 /// Says that `bytes` close their own connection and no other.
-async fn closes(broker: &Broker, what: &str, bytes: &[u8]) {
+async fn assert_closes(broker: &Broker, what: &str, bytes: &[u8]) {
     let mut bystander = Client::to(broker).await;
     bystander.call(0, &ApiVersionsRequest::default()).await;
     let mut client = Client::to(broker).await;
@@ -32,14 +32,14 @@ fn framed(body: &[u8]) -> Vec<u8> {
 #[tokio::test]
 async fn bad_input_33_frames_that_are_none_close_the_connection() {
     let (_dir, broker) = broker().await;
-    closes(&broker, "a negative length", &(-1i32).to_be_bytes()).await;
-    closes(&broker, "a length above the limit", &(100 * 1024 * 1024 + 1i32).to_be_bytes()).await;
-    closes(&broker, "the longest length", &i32::MAX.to_be_bytes()).await;
-    closes(&broker, "HTTP", b"GET / HTTP/1.1\r\nHost: localhost\r\n\r\n").await;
-    closes(&broker, "TLS", &[0x16, 3, 1, 2, 0, 1, 0, 1, 0xfc, 3, 3]).await;
-    closes(&broker, "an empty frame", &framed(&[])).await;
-    closes(&broker, "garbage in a frame", &framed(&[0xff; 64])).await;
-    closes(&broker, "half a header", &framed(&[0, 3, 0])).await;
+    assert_closes(&broker, "a negative length", &(-1i32).to_be_bytes()).await;
+    assert_closes(&broker, "a length above the limit", &(100 * 1024 * 1024 + 1i32).to_be_bytes()).await;
+    assert_closes(&broker, "the longest length", &i32::MAX.to_be_bytes()).await;
+    assert_closes(&broker, "HTTP", b"GET / HTTP/1.1\r\nHost: localhost\r\n\r\n").await;
+    assert_closes(&broker, "TLS", &[0x16, 3, 1, 2, 0, 1, 0, 1, 0xfc, 3, 3]).await;
+    assert_closes(&broker, "an empty frame", &framed(&[])).await;
+    assert_closes(&broker, "garbage in a frame", &framed(&[0xff; 64])).await;
+    assert_closes(&broker, "half a header", &framed(&[0, 3, 0])).await;
 }
 
 #[tokio::test]
@@ -48,13 +48,13 @@ async fn bad_input_33_apis_and_versions_that_are_not_served_close_the_connection
     let head = |key: i16, version: i16| {
         framed(&[&key.to_be_bytes()[..], &version.to_be_bytes(), &[0, 0, 0, 1, 0xff, 0xff]].concat())
     };
-    closes(&broker, "an API that Kafka does not have", &head(9_999, 0)).await;
-    closes(&broker, "an API below zero", &head(-5, 0)).await;
-    closes(&broker, "a control request", &head(6, 0)).await;
-    closes(&broker, "a version too high", &head(3, 99)).await;
-    closes(&broker, "a version below zero", &head(3, -1)).await;
+    assert_closes(&broker, "an API that Kafka does not have", &head(9_999, 0)).await;
+    assert_closes(&broker, "an API below zero", &head(-5, 0)).await;
+    assert_closes(&broker, "a control request", &head(6, 0)).await;
+    assert_closes(&broker, "a version too high", &head(3, 99)).await;
+    assert_closes(&broker, "a version below zero", &head(3, -1)).await;
     // Announced for librdkafka's sake, but gone since Kafka 4.
-    closes(&broker, "an old produce", &head(0, 2)).await;
+    assert_closes(&broker, "an old produce", &head(0, 2)).await;
 }
 
 #[tokio::test]
@@ -65,7 +65,7 @@ async fn bad_input_33_counts_above_what_has_arrived_close_the_connection() {
         let mut bytes = encode_request(&request, 1, 7, Some("c")).unwrap().to_bytes().to_vec();
         let at = bytes.len() - 4;
         bytes[at..].copy_from_slice(&count.to_be_bytes());
-        closes(&broker, &format!("{count} topics"), &bytes).await;
+        assert_closes(&broker, &format!("{count} topics"), &bytes).await;
     }
 }
 
@@ -90,5 +90,5 @@ async fn bad_input_33_the_limit_of_a_frame_can_be_set_and_is_exact() {
     let broker = Broker::start(BrokerConfig { socket, ..BrokerConfig::new(dir.path()) }).await.unwrap();
     assert_eq!(Client::to(&broker).await.call(12, &request).await.error_code, ErrorCode::NONE);
     let longer = encode_request(&request, 12, 0, Some("test1")).unwrap().to_bytes();
-    closes(&broker, "one byte more", &longer).await;
+    assert_closes(&broker, "one byte more", &longer).await;
 }

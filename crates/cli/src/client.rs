@@ -5,9 +5,9 @@ use std::time::Duration;
 use milena::{Admin, BuildError, Consumer, Producer};
 
 use crate::{
-    UsageError,
     args::{Properties, Property},
     cluster::Cluster,
+    usage_error,
 };
 
 /// Kafka's name for the time that one request may take in all, which is no setting of the connection.
@@ -71,14 +71,13 @@ pub(crate) fn timeout(property: &Property) -> anyhow::Result<Option<Duration>> {
         return Ok(None);
     }
     let millis = value.parse().ok().filter(|millis: &u64| *millis > 0 && *millis <= 86_400_000);
-    let expected =
-        || UsageError::new(format!("`{key}={value}`: expected a number of milliseconds, up to a day"));
+    let expected = || usage_error(format!("`{key}={value}`: expected a number of milliseconds, up to a day"));
     Ok(Some(Duration::from_millis(millis.ok_or_else(expected)?)))
 }
 
 fn usage(error: BuildError) -> anyhow::Error {
     match error {
-        BuildError::Config(error) => UsageError::new(error),
+        BuildError::Config(error) => usage_error(error),
         error => error.into(),
     }
 }

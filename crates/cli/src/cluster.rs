@@ -8,15 +8,17 @@ use std::{
 };
 
 use anyhow::Context as _;
-use milena_broker::{Broker, BrokerConfig, DataDirState, ListenerConfig, RunningBroker, StartedOrJoined};
+use milena_broker::{
+    Broker, BrokerConfig, BrokerError, DataDirState, ListenerConfig, RunningBroker, StartedOrJoined,
+};
 use tokio::{sync::Mutex, task::JoinHandle, time::sleep};
 
 use crate::args::Global;
 
 /// How often a command looks whether the one whose broker it uses still runs.
 const LOOK: Duration = Duration::from_millis(100);
-/// In the data directory: the process that last ran the broker for a command's sake. `milena broker` writes none.
-const LENT_FILE: &str = "milena-command.pid";
+/// In the data directory: [`Lent`].
+const LENT_FILE: &str = "milena-command";
 
 /// A cluster that can be talked to.
 #[derive(Debug)]
@@ -56,7 +58,7 @@ impl Cluster {
     }
 
     async fn embedded(dir: &Path) -> anyhow::Result<Self> {
-        let found = start_or_join(dir, 0).await?;
+        let found = start_or_join(dir).await?;
         let bootstrap = found.bootstrap();
         Ok(match found {
             StartedOrJoined::Started(broker) => Self {
@@ -67,7 +69,7 @@ impl Cluster {
             },
             StartedOrJoined::Joined(RunningBroker { pid, .. }) => {
                 let own = Own::default();
-                let succeed = succeed(dir.to_owned(), pid, bootstrap.clone(), Arc::clone(&own));
+                let succeed = succeed(dir.to_owned(), bootstrap.clone(), Arc::clone(&own));
                 let origin = Origin::Joined { dir: dir.to_owned(), pid };
                 Self { bootstrap, origin, own, successor: Some(tokio::spawn(succeed)) }
             }
@@ -109,45 +111,94 @@ impl fmt::Display for Cluster {
 }
 
 /// Two commands may start at once: one gets the directory, the other one joins it.
-async fn start_or_join(dir: &Path, port: u16) -> anyhow::Result<StartedOrJoined> {
-    let mut config = BrokerConfig::new(dir);
-    config.listeners = vec![ListenerConfig::loopback(port)];
-    let found = Broker::start_or_join(config).await;
-    let found = found.with_context(|| format!("the embedded broker on {}", dir.display()))?;
-    if let StartedOrJoined::Started(_) = &found {
-        // Without the file others only do not take over; that is no reason to fail.
-        let _ = fs::write(dir.join(LENT_FILE), std::process::id().to_string());
+///
+/// The broker comes up where the last command's broker was, because others may rely on that one: they look for it there.
+async fn start_or_join(dir: &Path) -> anyhow::Result<StartedOrJoined> {
+    let start = async |port| {
+        let mut config = BrokerConfig::new(dir);
+        config.listeners = vec![ListenerConfig::loopback(port)];
+        Broker::start_or_join(config).await
+    };
+    let found = match start(Lent::last(dir).map_or(0, |lent| lent.port)).await {
+        // Something else has the port meanwhile.
+        Err(BrokerError::Bind { .. }) => start(0).await,
+        found => found,
+    };
+    let found = found.with_context(|| {
+        format!(
+            "no broker on the data directory {} (another one: --data DIR; a cluster: -b HOST:PORT)",
+            dir.display()
+        )
+    })?;
+    if let StartedOrJoined::Started(broker) = &found {
+        Lent { port: broker.address().port() }.write(dir);
     }
     Ok(found)
 }
 
-/// Whether the broker of this process belonged to a command, which ends, and not to a `milena broker`, which its user ends
-/// and starts again.
-fn was_lent(dir: &Path, pid: u32) -> bool {
-    fs::read_to_string(dir.join(LENT_FILE)).is_ok_and(|owner| owner.trim() == pid.to_string())
+/// What a command leaves in the data directory when it runs the broker for its own sake.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Lent {
+    /// Where the broker listens.
+    port: u16,
+}
+
+impl Lent {
+    fn last(dir: &Path) -> Option<Self> {
+        let text = fs::read_to_string(dir.join(LENT_FILE)).ok()?;
+        Some(Self { port: text.trim().parse().ok()? })
+    }
+
+    /// A `milena broker` serves the directory now: nobody is to take over from it.
+    pub(crate) fn forget(dir: &Path) {
+        let _ = fs::remove_file(dir.join(LENT_FILE));
+    }
+
+    /// Without the file others only do not take over; that is no reason to fail.
+    fn write(self, dir: &Path) {
+        let _ = fs::write(dir.join(LENT_FILE), format!("{}\n", self.port));
+    }
 }
 
 /// Waits for the end of the command whose broker this one uses, and runs a broker at the same address from then on, so that
-/// clients find it again.
-async fn succeed(dir: PathBuf, mut owner: u32, bootstrap: String, own: Own) {
-    let port = bootstrap.rsplit_once(':').and_then(|(_, port)| port.parse().ok()).unwrap_or(0);
+/// clients find it again. Not so for a `milena broker`, which its user ends and starts again.
+async fn succeed(dir: PathBuf, bootstrap: String, own: Own) {
+    let port = bootstrap.rsplit_once(':').and_then(|(_, port)| port.parse().ok());
     loop {
         sleep(LOOK).await;
-        match DataDirState::of(&dir) {
-            Ok(DataDirState::Running(broker)) => owner = broker.pid,
-            Ok(DataDirState::Free) if was_lent(&dir, owner) => {
-                let mut own = own.lock().await;
-                match start_or_join(&dir, port).await {
-                    Ok(StartedOrJoined::Started(broker)) => {
-                        tracing::info!(%bootstrap, "the command that ran the broker has ended; this one goes on with it");
-                        *own = Some(broker);
-                        return;
-                    }
-                    Ok(StartedOrJoined::Joined(broker)) => owner = broker.pid,
-                    Err(error) => tracing::warn!("cannot take the embedded broker over: {error:#}"),
-                }
-            }
-            _ => {}
+        // The port and not the process: others may have come and gone since the last look.
+        let is_lent = || Lent::last(&dir).is_some_and(|lent| Some(lent.port) == port);
+        if !matches!(DataDirState::of(&dir), Ok(DataDirState::Free)) || !is_lent() {
+            continue;
         }
+        let mut own = own.lock().await;
+        match start_or_join(&dir).await {
+            Ok(StartedOrJoined::Started(broker)) => {
+                tracing::info!(
+                    bootstrap,
+                    "the command that ran the broker has ended; this one goes on with it"
+                );
+                *own = Some(broker);
+                return;
+            }
+            Ok(StartedOrJoined::Joined(_)) => {}
+            Err(error) => tracing::warn!("cannot take the embedded broker over: {error:#}"),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_a_command_leaves_is_found() {
+        let dir = tempfile::tempdir().unwrap();
+        assert_eq!(Lent::last(dir.path()), None);
+        let lent = Lent { port: 40_000 };
+        lent.write(dir.path());
+        assert_eq!(Lent::last(dir.path()), Some(lent));
+        Lent::forget(dir.path());
+        assert_eq!(Lent::last(dir.path()), None);
     }
 }

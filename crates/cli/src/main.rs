@@ -15,7 +15,8 @@ mod signals;
 mod topics;
 
 use std::{
-    io::{self, IsTerminal as _, Write as _},
+    error::Error,
+    io::{self, Write as _},
     process::ExitCode,
 };
 
@@ -27,12 +28,11 @@ use crate::args::{Cli, Command, Global};
 /// The command line, or a setting in it, is wrong: exit code 2, as for what the parser refuses.
 #[derive(Debug, thiserror::Error)]
 #[error("{0}")]
-pub(crate) struct UsageError(String);
+struct UsageError(Box<dyn Error + Send + Sync>);
 
-impl UsageError {
-    pub(crate) fn new(text: impl ToString) -> anyhow::Error {
-        Self(text.to_string()).into()
-    }
+/// A [`UsageError`] for this reason.
+pub(crate) fn usage_error(reason: impl Into<Box<dyn Error + Send + Sync>>) -> anyhow::Error {
+    UsageError(reason.into()).into()
 }
 
 /// How a command ended that did what it could.
@@ -63,7 +63,7 @@ fn main() -> ExitCode {
         Ok(Outcome::Failed) => ExitCode::FAILURE,
         Ok(Outcome::Interrupted) => ExitCode::from(130),
         Err(error) => {
-            say(&format!("{error:#}"));
+            say(&in_one_line(&error));
             ExitCode::from(if error.is::<UsageError>() { 2 } else { 1 })
         }
     }
@@ -80,6 +80,19 @@ async fn run(cli: Cli) -> anyhow::Result<Outcome> {
     }
 }
 
+/// An error and its causes; a cause that its effect has told already is not told again.
+pub(crate) fn in_one_line(error: &anyhow::Error) -> String {
+    let mut text = String::new();
+    for cause in error.chain().map(|cause| cause.to_string().replace('\n', " ")) {
+        if text.is_empty() {
+            text = cause;
+        } else if !text.ends_with(&cause) {
+            text = format!("{text}: {cause}");
+        }
+    }
+    text
+}
+
 /// One line on standard error, in the command's name.
 pub(crate) fn say(text: &str) {
     // When standard error is closed there is nobody to tell.
@@ -93,9 +106,17 @@ fn init_log(cli: &Cli) {
         _ => "error",
     };
     let filter = EnvFilter::try_from_default_env().unwrap_or_else(|_| EnvFilter::new(default));
-    tracing_subscriber::fmt()
-        .with_env_filter(filter)
-        .with_writer(io::stderr)
-        .with_ansi(io::stderr().is_terminal())
-        .init();
+    tracing_subscriber::fmt().with_env_filter(filter).with_writer(io::stderr).init();
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_cause_is_told_once() {
+        let error =
+            anyhow::anyhow!("the disk is full").context("x.log: the disk is full").context("cannot write");
+        assert_eq!(in_one_line(&error), "cannot write: x.log: the disk is full");
+    }
 }

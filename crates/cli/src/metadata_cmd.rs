@@ -132,7 +132,7 @@ fn refresh_as_json(refresh: &RefreshReport) -> Value {
         "reason": refresh.reason.to_string(),
         "took_ms": refresh.took.as_secs_f64() * 1000.0,
         "partial": refresh.partial,
-        "topics": refresh.topics.as_ref().map(|topics| topics.iter().map(|topic| topic.to_string()).collect::<Vec<_>>()),
+        "topics": refresh.topics.as_ref().map(|topics| topics.iter().map(ToString::to_string).collect::<Vec<_>>()),
         "version": refresh.version,
         "error": refresh.error.as_deref(),
     })
@@ -218,7 +218,7 @@ fn as_json(view: &MetadataView, age: Duration, args: &MetadataArgs) -> Value {
         })
     });
     json!({
-        "cluster_id": cluster.cluster_id().map(|id| id.to_string()),
+        "cluster_id": cluster.cluster_id().map(ToString::to_string),
         "version": view.version,
         "age_ms": u64::try_from(age.as_millis()).unwrap_or(u64::MAX),
         "controller": cluster.controller().map(|node| node.id),

@@ -39,7 +39,7 @@ impl Stop {
     pub(crate) async fn asked(&self, times: u32) {
         let mut asked = self.asked.clone();
         if asked.wait_for(|seen| *seen >= times).await.is_err() {
-            pending().await
+            pending::<()>().await;
         }
     }
 }
@@ -55,7 +55,7 @@ impl Terminate {
 
     async fn received(&mut self) {
         if self.0.recv().await.is_none() {
-            pending().await
+            pending::<()>().await;
         }
     }
 }

@@ -11,6 +11,7 @@ use crate::{
     args::{CreateArgs, DeleteArgs, DescribeArgs, Global, ListArgs, TopicsCommand},
     client,
     cluster::Cluster,
+    in_one_line,
     output::{Align, Sink, table},
     say,
     signals::Stop,
@@ -114,7 +115,7 @@ async fn describe(admin: &Admin, args: &DescribeArgs) -> anyhow::Result<Outcome>
         let topic = match topic {
             Ok(topic) => topic,
             Err(error) => {
-                say(&format!("{error:#}"));
+                say(&in_one_line(&error));
                 outcome = Outcome::Failed;
                 continue;
             }

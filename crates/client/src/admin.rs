@@ -180,6 +180,12 @@ impl AdminBuilder {
         self
     }
 
+    /// Accepts answers that are larger than usual by so many bytes.
+    pub(crate) fn accept_larger_by(mut self, bytes: usize) -> Self {
+        self.config.max_response_size = self.config.max_response_size.saturating_add(bytes);
+        self
+    }
+
     /// Watch the whole cluster, every topic: for [`Admin::metadata`].
     #[must_use]
     pub fn all_topics(mut self) -> Self {
@@ -204,7 +210,8 @@ impl AdminBuilder {
         let signal = Arc::clone(handle.signal());
         let max_frame = self.config.max_response_size;
         let driver = driver::spawn("milena-admin", engine, signal, Arc::clone(&clock), max_frame)?;
-        Ok(Admin { handle, clock, driver, timeout: self.timeout })
+        let Self { timeout, config: ClientConfig { request_timeout, .. }, .. } = self;
+        Ok(Admin { handle, clock, driver, timeout, request_timeout })
     }
 }
 
@@ -215,6 +222,7 @@ pub struct Admin {
     clock: Arc<Clock>,
     driver: DriverHandle,
     timeout: Duration,
+    request_timeout: Duration,
 }
 
 impl Admin {
@@ -450,8 +458,10 @@ impl Admin {
         self.timeout
     }
 
+    /// How long a broker may take for a change: no longer than its answer is waited for. A change whose answer comes too
+    /// late is asked for again, and has been made then.
     fn timeout_ms(&self) -> i32 {
-        i32::try_from(self.timeout.as_millis()).unwrap_or(i32::MAX)
+        i32::try_from(self.timeout.min(self.request_timeout).as_millis()).unwrap_or(i32::MAX)
     }
 }
 
@@ -527,4 +537,17 @@ impl From<MetadataResponseTopic> for TopicDescription {
 /// NOT_CONTROLLER if any topic has it: then none was carried out, and the request goes to another broker.
 fn not_controller(mut codes: impl Iterator<Item = ErrorCode>) -> ErrorCode {
     codes.find(|code| *code == ErrorCode::NOT_CONTROLLER).unwrap_or(ErrorCode::NONE)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_broker_gets_no_longer_for_a_change_than_its_answer_is_waited_for() -> Result<(), BuildError> {
+        let admin = Admin::builder().bootstrap("localhost:9092").timeout(Duration::from_secs(9));
+        assert_eq!(admin.clone().build()?.timeout_ms(), 9_000);
+        assert_eq!(admin.set("request.timeout.ms", "2000").build()?.timeout_ms(), 2_000);
+        Ok(())
+    }
 }

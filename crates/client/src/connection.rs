@@ -35,7 +35,7 @@ pub(crate) struct Outgoing {
 pub(crate) async fn run(
     connection: ConnectionId,
     address: SocketAddr,
-    frames: mpsc::Receiver<Outgoing>,
+    frames: mpsc::UnboundedReceiver<Outgoing>,
     events: mpsc::Sender<Event>,
     max_frame: usize,
 ) {
@@ -73,7 +73,11 @@ struct Transport<'a> {
 
 impl Transport<'_> {
     /// Ok when the driver closed the connection.
-    async fn run(mut self, mut frames: mpsc::Receiver<Outgoing>, max_frame: usize) -> io::Result<()> {
+    async fn run(
+        mut self,
+        mut frames: mpsc::UnboundedReceiver<Outgoing>,
+        max_frame: usize,
+    ) -> io::Result<()> {
         let reader = FrameReader::new(max_frame);
         let mut inbox = BytesMut::new();
         loop {
@@ -206,5 +210,43 @@ impl Outbox {
             self.chunks.pop_front();
         }
         ended
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test]
+    async fn field_18_small_requests_are_not_held_back() {
+        let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.expect("a port");
+        let address = listener.local_addr().expect("an address");
+        let stream = connect(address).await.expect("connected");
+        assert!(stream.nodelay().expect("a socket option"));
+    }
+
+    #[test]
+    fn chunks_are_given_back_as_they_are_written() {
+        let frames = [&b"first frame"[..], &b"second"[..]].map(|body| {
+            let request = milena_protocol::messages::ApiVersionsRequest {
+                client_software_name: String::from_utf8_lossy(body).into_owned(),
+                client_software_version: "1".to_owned(),
+                ..Default::default()
+            };
+            milena_protocol::encode_request(&request, 3, 1, None).expect("encodes")
+        });
+        let total: usize = frames.iter().map(Frame::len).sum();
+        let first = frames[0].len();
+        let mut outbox = Outbox::default();
+        for frame in frames {
+            outbox.push(Outgoing { frame, notify: true });
+        }
+        assert_eq!(outbox.advance(first - 1), 0, "one byte is missing");
+        assert_eq!(outbox.advance(1), 1);
+        let mut slices = [IoSlice::new(&[]); MAX_SLICES];
+        let count = outbox.slices(&mut slices);
+        assert_eq!(slices[..count].iter().map(|slice| slice.len()).sum::<usize>(), total - first);
+        assert_eq!(outbox.advance(total - first), 1);
+        assert!(outbox.is_empty());
     }
 }

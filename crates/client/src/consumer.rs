@@ -9,7 +9,7 @@ use std::{
 use milena_core::{
     admin::{self, AdminHandle, RetryPolicy, Target},
     config::ConfigError,
-    metadata::{MetadataError, MetadataWait, RefreshReason},
+    metadata::{MetadataError, MetadataView, MetadataWait, RefreshReason},
     network::{NodeId, Response},
 };
 use milena_protocol::{
@@ -175,7 +175,9 @@ impl ConsumerBuilder {
         if let Some(error) = self.error {
             return Err(error.into());
         }
-        let admin = self.client.build()?;
+        // What is asked for must be accepted when it comes.
+        let fetch_max = usize::try_from(self.fetch.max_bytes).unwrap_or(0);
+        let admin = self.client.accept_larger_by(fetch_max).build()?;
         Ok(Consumer { admin, config: self.fetch, fetching: None })
     }
 }
@@ -214,6 +216,7 @@ impl Consumer {
         let (clock, metadata) = (self.admin.clock(), self.admin.handle().metadata());
         let deadline = clock.now() + self.admin.timeout();
         let mut wait = MetadataWait::new(topic, None, deadline);
+        let known = metadata.view().version;
         loop {
             let changed = metadata.listen();
             if let std::task::Poll::Ready(outcome) = wait.poll(metadata, clock.now()) {
@@ -222,8 +225,11 @@ impl Consumer {
                 let count = view.cluster.topic(topic).map_or(0, |topic| topic.partitions.len());
                 return Ok((0..i32::try_from(count).unwrap_or(i32::MAX)).collect());
             }
-            // The consumer never creates topics, so there is no point in waiting for one that isn't there.
-            if metadata.view().topic_errors.get(topic) == Some(&ErrorCode::UNKNOWN_TOPIC_OR_PARTITION) {
+            // The consumer never creates topics, so there is no point in waiting for one that isn't there. What was
+            // heard before this call may be out of date.
+            let view = metadata.view_full();
+            let error = view.topic_errors.get(topic).filter(|_| view.version > known);
+            if error == Some(&ErrorCode::UNKNOWN_TOPIC_OR_PARTITION) {
                 let (topic, code) = (topic.into(), ErrorCode::UNKNOWN_TOPIC_OR_PARTITION);
                 return Err(MetadataError::Topic { topic, code }.into());
             }
@@ -259,6 +265,7 @@ impl Consumer {
             config: self.config,
             positions,
             busy: BTreeSet::new(),
+            turn: 0,
             pending: JoinSet::new(),
             out: send,
         };
@@ -382,6 +389,8 @@ struct Fetcher {
     positions: BTreeMap<Key, Position>,
     /// Leaders that have been asked and have not answered.
     busy: BTreeSet<NodeId>,
+    /// How often fetches were sent: who comes first in a fetch changes with each.
+    turn: usize,
     pending: JoinSet<Answer>,
     out: mpsc::Sender<Result<Fetched, ConsumeError>>,
 }
@@ -392,11 +401,11 @@ struct Answer {
     result: Result<Response, admin::AdminError>,
 }
 
-/// The partitions of one fetch: topic ids to names, and what was asked for.
+/// The partitions of one fetch: topic ids to names, and from where each was asked for.
 #[derive(Default)]
 struct Asked {
     names: BTreeMap<[u8; 16], Arc<str>>,
-    keys: Vec<Key>,
+    offsets: BTreeMap<Key, i64>,
 }
 
 impl Fetcher {
@@ -406,7 +415,14 @@ impl Fetcher {
     async fn run(mut self) {
         while !self.positions.is_empty() {
             let changed = self.admin.metadata().listen();
-            let look_again = self.ask();
+            let view = self.admin.metadata().view_full();
+            if view.closed {
+                // Nothing will come any more. Nobody may be left to be told.
+                let error = view.fatal.clone().map_or(MetadataError::Closed, MetadataError::Fatal);
+                let _ = self.out.send(Err(error.into())).await;
+                return;
+            }
+            let look_again = self.ask(&view);
             tokio::select! {
                 Some(Ok(answer)) = self.pending.join_next() => {
                     if self.take(answer).await.is_err() {
@@ -420,10 +436,9 @@ impl Fetcher {
     }
 
     /// Sends a fetch to each leader that has none, and says when to look again if nothing happens.
-    fn ask(&mut self) -> tokio::time::Instant {
-        let now = tokio::time::Instant::now();
+    fn ask(&mut self, view: &MetadataView) -> tokio::time::Instant {
+        let (now, used_at) = (tokio::time::Instant::now(), self.clock.now());
         let mut look_again = now + Duration::from_secs(1);
-        let view = self.admin.metadata().view_full();
         let mut by_leader: BTreeMap<NodeId, (Asked, BTreeMap<Arc<str>, FetchTopic>)> = BTreeMap::new();
         for ((topic, partition), position) in &mut self.positions {
             if let Some(until) = position.paused_until.filter(|until| *until > now) {
@@ -431,7 +446,12 @@ impl Fetcher {
                 continue;
             }
             position.paused_until = None;
-            let known = view.cluster.partition(topic, *partition);
+            let known = view.cluster.topic(topic);
+            // What a consumer reads does not expire, however long it reads.
+            if let Some(topic) = known {
+                topic.touch(used_at);
+            }
+            let known = known.and_then(|topic| topic.partition(*partition));
             let Some((info, leader)) = known.and_then(|info| Some((info, info.leader?))) else {
                 self.admin.metadata().want_topic(topic);
                 position.paused_until = Some(now + Self::BACKOFF);
@@ -444,7 +464,7 @@ impl Fetcher {
             let id = view.cluster.topic_id(topic).unwrap_or(Uuid::ZERO);
             let (asked, topics) = by_leader.entry(leader).or_default();
             asked.names.insert(id.0, Arc::clone(topic));
-            asked.keys.push((Arc::clone(topic), *partition));
+            asked.offsets.insert((Arc::clone(topic), *partition), position.offset);
             let entry = topics.entry(Arc::clone(topic)).or_insert_with(|| FetchTopic {
                 topic: topic.to_string(),
                 topic_id: id,
@@ -459,8 +479,9 @@ impl Fetcher {
             });
         }
         for (leader, (asked, topics)) in by_leader {
-            self.send(leader, asked, topics.into_values().collect());
+            self.send(leader, asked, rotated(topics.into_values().collect(), self.turn));
         }
+        self.turn = self.turn.wrapping_add(1);
         look_again
     }
 
@@ -493,11 +514,11 @@ impl Fetcher {
         let response: FetchResponse = match decoded {
             Ok(response) if response.error_code.is_ok() => response,
             Ok(response) => {
-                self.rest(&answer.asked.keys, &response.error_code.to_string());
+                self.rest(&answer.asked.offsets, &response.error_code.to_string());
                 return Ok(());
             }
             Err(error) => {
-                self.rest(&answer.asked.keys, &error);
+                self.rest(&answer.asked.offsets, &error);
                 return Ok(());
             }
         };
@@ -508,18 +529,26 @@ impl Fetcher {
             };
             for partition in topic.partitions {
                 let key = (Arc::clone(&name), partition.partition_index);
-                self.take_partition(key, partition).await?;
+                // A partition whose leader has moved is asked for at the new one while the old one owes an answer: the
+                // first of the two counts.
+                if let Some(offset) = answer.asked.offsets.get(&key).filter(|at| self.is_at(&key, **at)) {
+                    self.take_partition(key, *offset, partition).await?;
+                }
             }
         }
         Ok(())
     }
 
+    fn is_at(&self, key: &Key, offset: i64) -> bool {
+        self.positions.get(key).is_some_and(|position| position.offset == offset)
+    }
+
     async fn take_partition(
         &mut self,
         key: Key,
+        position: i64,
         data: milena_protocol::messages::fetch_response::PartitionData,
     ) -> Result<(), Closed> {
-        let Some(position) = self.positions.get(&key).map(|position| position.offset) else { return Ok(()) };
         let (topic, partition) = key.clone();
         if data.error_code == ErrorCode::OFFSET_OUT_OF_RANGE {
             let (start, end) = (data.log_start_offset, data.high_watermark);
@@ -528,7 +557,7 @@ impl Fetcher {
         }
         if !data.error_code.is_ok() {
             if data.error_code.is_retriable() {
-                self.rest(&[key], &data.error_code.to_string());
+                self.rest(&BTreeMap::from([(key, position)]), &data.error_code.to_string());
                 return Ok(());
             }
             let refusal = Refusal { code: data.error_code, message: data.error_code.message().to_owned() };
@@ -576,11 +605,12 @@ impl Fetcher {
     }
 
     /// Lets partitions rest after an error that passes, and asks who leads them now.
-    fn rest(&mut self, keys: &[Key], error: &str) {
-        tracing::debug!(partitions = keys.len(), error, "a fetch failed; trying again");
+    fn rest(&mut self, asked: &BTreeMap<Key, i64>, error: &str) {
+        tracing::debug!(partitions = asked.len(), error, "a fetch failed; trying again");
         let until = tokio::time::Instant::now() + Self::BACKOFF;
-        for key in keys {
-            if let Some(position) = self.positions.get_mut(key) {
+        for (key, offset) in asked {
+            if let Some(position) = self.positions.get_mut(key).filter(|position| position.offset == *offset)
+            {
                 position.paused_until = Some(until);
             }
         }
@@ -588,5 +618,84 @@ impl Fetcher {
     }
 }
 
+/// The same partitions, another one first: a broker fills its answer in the order of the request, and those at its end
+/// starve while those before have enough for all of fetch.max.bytes.
+fn rotated(mut topics: Vec<FetchTopic>, turn: usize) -> Vec<FetchTopic> {
+    for topic in &mut topics {
+        let by = turn % topic.partitions.len().max(1);
+        topic.partitions.rotate_left(by);
+    }
+    let by = turn % topics.len().max(1);
+    topics.rotate_left(by);
+    topics
+}
+
 /// The consumer was dropped or has been assigned anew.
 struct Closed;
+
+#[cfg(test)]
+mod tests {
+    use milena_core::{admin::AdminEngine, config::ClientConfig, metadata::MetadataTopics};
+    use milena_protocol::{
+        ApiKey, encode_response,
+        messages::fetch_response::{FetchableTopicResponse, PartitionData},
+    };
+
+    use super::*;
+
+    type Fetches = mpsc::Receiver<Result<Fetched, ConsumeError>>;
+
+    /// Of partition 0 of topic `t`, from offset 10 on.
+    fn fetcher() -> (AdminEngine, Fetcher, Fetches) {
+        let clock = Arc::new(Clock::new());
+        let (engine, admin) =
+            AdminEngine::new(&ClientConfig::default(), MetadataTopics::Wanted, 1, clock.now());
+        let (out, fetched) = mpsc::channel(FETCHED_QUEUE);
+        let positions = BTreeMap::from([(("t".into(), 0), Position { offset: 10, paused_until: None })]);
+        let (config, busy, pending) = (FetchConfig::default(), BTreeSet::new(), JoinSet::new());
+        (engine, Fetcher { admin, clock, config, positions, busy, turn: 0, pending, out }, fetched)
+    }
+
+    fn out_of_range(asked_at: i64) -> Result<Answer, Box<dyn std::error::Error>> {
+        let error_code = ErrorCode::OFFSET_OUT_OF_RANGE;
+        let partitions = vec![PartitionData { partition_index: 0, error_code, ..Default::default() }];
+        let topic = FetchableTopicResponse { topic: "t".to_owned(), partitions, ..Default::default() };
+        let response = FetchResponse { responses: vec![topic], ..Default::default() };
+        let frame = encode_response(ApiKey::Fetch, 12, 0, &response)?.to_bytes();
+        // Behind the length, the correlation id and the count of tagged fields.
+        let response = Response { version: 12, body: frame.slice(9..) };
+        let asked = Asked { offsets: BTreeMap::from([(("t".into(), 0), asked_at)]), ..Default::default() };
+        Ok(Answer { node: 1, asked, result: Ok(response) })
+    }
+
+    #[tokio::test]
+    async fn an_answer_to_an_earlier_position_means_nothing() -> Result<(), Box<dyn std::error::Error>> {
+        let (_engine, mut fetcher, mut fetched) = fetcher();
+        assert!(fetcher.take(out_of_range(5)?).await.is_ok());
+        assert!(fetched.try_recv().is_err() && fetcher.positions.len() == 1, "asked of the old leader");
+        assert!(fetcher.take(out_of_range(10)?).await.is_ok());
+        let error = fetched.try_recv()?.expect_err("out of range");
+        assert!(matches!(error, ConsumeError::OffsetOutOfRange { offset: 10, .. }), "{error}");
+        Ok(())
+    }
+
+    #[tokio::test]
+    async fn a_reader_is_told_that_the_client_has_ended() {
+        let (engine, fetcher, mut fetched) = fetcher();
+        drop(engine);
+        fetcher.run().await;
+        let error = fetched.recv().await.expect("told").expect_err("why nothing comes");
+        assert!(matches!(error, ConsumeError::Metadata(MetadataError::Fatal(_))), "{error}");
+    }
+
+    #[test]
+    fn each_partition_comes_first_in_its_turn() {
+        let topics = || {
+            let partitions = (0..3).map(|partition| FetchPartition { partition, ..Default::default() });
+            vec![FetchTopic { topic: "t".to_owned(), partitions: partitions.collect(), ..Default::default() }]
+        };
+        let first = |turn| rotated(topics(), turn)[0].partitions[0].partition;
+        assert_eq!((0..4).map(first).collect::<Vec<_>>(), [0, 1, 2, 0]);
+        assert!(rotated(Vec::new(), 7).is_empty());
+    }
+}

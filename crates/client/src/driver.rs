@@ -3,7 +3,15 @@
 //! A thread, because a task on the caller's runtime starves when the caller never yields (`send` seldom awaits), and
 //! because the caller's blocking code must not delay what is on its way to a broker.
 
-use std::{collections::HashMap, future::poll_fn, io, sync::Arc, task::Poll, thread};
+use std::{
+    collections::HashMap,
+    future::poll_fn,
+    io,
+    panic::{AssertUnwindSafe, catch_unwind},
+    sync::Arc,
+    task::Poll,
+    thread,
+};
 
 use milena_core::{
     config::ConfigError,
@@ -25,8 +33,6 @@ use crate::{
 
 /// Events that may wait for the driver; a connection that finds the queue full waits, and so stops reading.
 const EVENT_QUEUE: usize = 1024;
-/// Frames that may wait for a connection's task: more than any engine keeps in flight.
-const FRAME_QUEUE: usize = 64;
 /// Events handled before the engine gets to act on them.
 const EVENTS_PER_TURN: usize = 256;
 
@@ -64,15 +70,28 @@ pub(crate) fn spawn<E: Engine + 'static>(
     clock: Arc<Clock>,
     max_frame: usize,
 ) -> io::Result<DriverHandle> {
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+    let runtime = OwnRuntime(Some(tokio::runtime::Builder::new_current_thread().enable_all().build()?));
     let (life, alive) = watch::channel(());
     thread::Builder::new().name(name.to_owned()).spawn(move || {
         let _life = life;
-        runtime.block_on(Driver::new(engine, signal, clock, max_frame).run());
-        // A resolver thread may hang in the system's resolver for minutes; nobody waits for it.
-        runtime.shutdown_background();
+        if let Some(runtime) = &runtime.0 {
+            runtime.block_on(Driver::new(engine, signal, clock, max_frame).run());
+        }
     })?;
     Ok(DriverHandle { alive })
+}
+
+/// The driver's runtime; dropping it waits for nothing. A resolver's thread may hang in the system's resolver for
+/// minutes, and where the system refuses the driver a thread, the runtime is dropped on the caller's, where waiting is
+/// forbidden.
+struct OwnRuntime(Option<tokio::runtime::Runtime>);
+
+impl Drop for OwnRuntime {
+    fn drop(&mut self) {
+        if let Some(runtime) = self.0.take() {
+            runtime.shutdown_background();
+        }
+    }
 }
 
 struct Driver<E> {
@@ -88,7 +107,8 @@ struct Driver<E> {
 }
 
 struct Handle {
-    frames: mpsc::Sender<Outgoing>,
+    /// Without a bound of its own: the engine bounds what is in flight to a node.
+    frames: mpsc::UnboundedSender<Outgoing>,
     task: AbortHandle,
 }
 
@@ -108,13 +128,8 @@ impl<E: Engine> Driver<E> {
     }
 
     async fn run(mut self) {
-        let mut resync_at = self.clock.now() + Clock::RESYNC;
         loop {
             let now = self.clock.now();
-            if now >= resync_at {
-                self.clock.resync();
-                resync_at = now + Clock::RESYNC;
-            }
             self.engine.poll(now);
             while let Some(command) = self.engine.poll_command() {
                 self.carry_out(command);
@@ -167,20 +182,18 @@ impl<E: Engine> Driver<E> {
         match command {
             Command::Resolve { node, host, port } => self.resolve(node, host, port),
             Command::Connect { connection, address, .. } => {
-                let (frames, queue) = mpsc::channel(FRAME_QUEUE);
+                let (frames, queue) = mpsc::unbounded_channel();
                 let task = connection::run(connection, address, queue, self.report.clone(), self.max_frame);
                 let task = tokio::spawn(task).abort_handle();
                 self.connections.insert(connection, Handle { frames, task });
             }
             Command::Transmit { connection, frame, notify } => {
                 let Some(handle) = self.connections.get(&connection) else { return };
-                if handle.frames.try_send(Outgoing { frame, notify }).is_err() {
-                    // Either the task has ended, and its event is on its way, or the queue is full, which says that
-                    // an engine keeps more in flight than it may: the connection is of no use then.
-                    tracing::debug!(?connection, "a frame was refused; closing the connection");
-                    handle.task.abort();
+                if handle.frames.send(Outgoing { frame, notify }).is_err() {
+                    // The task has ended. Its event is on its way, unless it panicked.
+                    tracing::debug!(?connection, "the connection's task has ended");
                     self.connections.remove(&connection);
-                    let reason = "the connection's queue is full or closed".to_owned();
+                    let reason = "the connection has ended".to_owned();
                     self.found.push(Event::Disconnected { connection, reason });
                 }
             }
@@ -192,7 +205,8 @@ impl<E: Engine> Driver<E> {
             Command::Compress(mut job) => {
                 let report = self.report.clone();
                 spawn_blocking(move || {
-                    job.run();
+                    // A codec that panics costs one batch, whose fate the job tells.
+                    let _ = catch_unwind(AssertUnwindSafe(|| job.run()));
                     // The driver may be gone, and then nobody needs the result.
                     let _ = report.blocking_send(Event::Compressed(job));
                 });
@@ -218,5 +232,76 @@ impl<E> Drop for Driver<E> {
         for handle in self.connections.values() {
             handle.task.abort();
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::{collections::VecDeque, net::SocketAddr};
+
+    use milena_protocol::{Frame, encode_request, messages::MetadataRequest};
+    use tokio::{io::AsyncReadExt, net::TcpListener};
+
+    use super::*;
+
+    /// Connects, sends a hundred frames in one turn, and ends with the connection.
+    struct Burst {
+        frame: Frame,
+        commands: VecDeque<Command>,
+        closed: bool,
+    }
+
+    impl Burst {
+        const FRAMES: usize = 100;
+
+        fn new(address: SocketAddr) -> Result<Self, milena_protocol::EncodeError> {
+            let frame = encode_request(&MetadataRequest::default(), 12, 1, None)?;
+            let connection = ConnectionId(1);
+            let commands = VecDeque::from([Command::Connect { connection, node: 1, address }]);
+            Ok(Self { frame, commands, closed: false })
+        }
+    }
+
+    impl Engine for Burst {
+        fn handle_event(&mut self, event: Event, _: Instant) {
+            match event {
+                Event::Connected { connection } => {
+                    let transmit =
+                        || Command::Transmit { connection, frame: self.frame.clone(), notify: false };
+                    self.commands.extend(std::iter::repeat_with(transmit).take(Self::FRAMES));
+                }
+                Event::Disconnected { .. } => self.closed = true,
+                _ => {}
+            }
+        }
+
+        fn poll(&mut self, _: Instant) {}
+
+        fn poll_command(&mut self) -> Option<Command> {
+            self.commands.pop_front()
+        }
+
+        fn next_timeout(&self) -> Option<Instant> {
+            None
+        }
+
+        fn is_closed(&self) -> bool {
+            self.closed
+        }
+    }
+
+    #[tokio::test]
+    async fn as_many_frames_go_at_once_as_an_engine_has() -> Result<(), Box<dyn std::error::Error>> {
+        let listener = TcpListener::bind("127.0.0.1:0").await?;
+        let engine = Burst::new(listener.local_addr()?)?;
+        let expected = engine.frame.to_bytes().repeat(Burst::FRAMES);
+        let driver = spawn("milena-test", engine, Arc::default(), Arc::new(Clock::new()), 1 << 20)?;
+        let (mut peer, _) = listener.accept().await?;
+        let mut received = vec![0; expected.len()];
+        peer.read_exact(&mut received).await?;
+        assert_eq!(received, expected);
+        drop(peer);
+        driver.ended().await;
+        Ok(())
     }
 }

@@ -1,6 +1,6 @@
 //! The producer: `send` queues a record, a [`Delivery`] says where it went.
 
-use std::{sync::Arc, time::Duration};
+use std::{sync::Arc, task::Poll, time::Duration};
 
 pub use milena_core::{
     config::ConfigError,
@@ -122,14 +122,19 @@ impl Producer {
     /// As [`send`](Self::send), for callers that never wait; needs no runtime.
     ///
     /// # Errors
-    /// [`SendError::WouldBlock`] when the topic is not known yet (it is asked for) or the buffer is full.
+    /// [`SendError::WouldBlock`] when the topic is not known yet (it is asked for) or the buffer is full; otherwise as
+    /// for [`send`](Self::send).
     pub fn try_send(&self, record: Record<'_>) -> Result<Delivery, SendError> {
-        match self.append(&record, self.clock.now(), None)? {
+        let now = self.clock.now();
+        match self.append(&record, now, None)? {
             Some(Append::Appended(delivery)) => Ok(delivery),
             Some(Append::NeedsMemory(_)) => Err(SendError::WouldBlock),
             None => {
-                self.shared.metadata().want_topic(record.topic);
-                Err(SendError::WouldBlock)
+                let mut wait = MetadataWait::new(record.topic, record.partition, Instant::FAR_FUTURE);
+                match wait.poll(self.shared.metadata(), now) {
+                    Poll::Ready(Err(error)) => Err(error.into()),
+                    _ => Err(SendError::WouldBlock),
+                }
             }
         }
     }
@@ -201,7 +206,7 @@ impl Producer {
         let mut wait = MetadataWait::new(record.topic, record.partition, deadline);
         loop {
             let changed = handle.listen();
-            if let std::task::Poll::Ready(outcome) = wait.poll(handle, self.clock.now()) {
+            if let Poll::Ready(outcome) = wait.poll(handle, self.clock.now()) {
                 return outcome;
             }
             // At the deadline the next poll names the cause.
@@ -219,5 +224,70 @@ impl Drop for Producer {
     fn drop(&mut self) {
         self.shared.begin_close(self.clock.now() + self.shared.config().delivery_timeout);
         self.shared.signal().notify();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::atomic::{AtomicBool, Ordering};
+
+    use milena_core::engine::{Command, Engine, Event};
+
+    use super::*;
+
+    /// A producer's engine that panics when it is told to, as one with a bug would.
+    struct Panics {
+        engine: ProducerEngine,
+        now: Arc<AtomicBool>,
+    }
+
+    impl Engine for Panics {
+        fn handle_event(&mut self, event: Event, now: Instant) {
+            self.engine.handle_event(event, now);
+        }
+
+        fn poll(&mut self, now: Instant) {
+            assert!(!self.now.load(Ordering::Relaxed), "this panic belongs to a test");
+            self.engine.poll(now);
+        }
+
+        fn poll_command(&mut self) -> Option<Command> {
+            self.engine.poll_command()
+        }
+
+        fn next_timeout(&self) -> Option<Instant> {
+            self.engine.next_timeout()
+        }
+
+        fn is_closed(&self) -> bool {
+            self.engine.is_closed()
+        }
+    }
+
+    #[tokio::test]
+    async fn when_the_driver_panics_everybody_who_waits_is_told() -> Result<(), Box<dyn std::error::Error>> {
+        // Connections are taken, and nothing is ever said on them.
+        let broker = std::net::TcpListener::bind("127.0.0.1:0")?;
+        let mut config = ProducerConfig::default();
+        config.set("bootstrap.servers", &broker.local_addr()?.to_string())?;
+        let (clock, max_block) = (Arc::new(Clock::new()), config.max_block);
+        let (engine, shared) = ProducerEngine::new(config, 1, clock.now());
+        let (signal, now) = (Arc::clone(shared.signal()), Arc::<AtomicBool>::default());
+        let engine = Panics { engine, now: Arc::clone(&now) };
+        let driver = driver::spawn("milena-test", engine, signal, Arc::clone(&clock), 1 << 20)?;
+        let producer = Producer { shared, clock, driver, max_block };
+
+        let record = Record::to("t").value("v");
+        let (sent, ()) = tokio::join!(producer.send(record), async {
+            now.store(true, Ordering::Relaxed);
+            producer.shared.signal().notify();
+        });
+        for outcome in [sent, producer.try_send(record)] {
+            let error = outcome.expect_err("nobody would send it");
+            assert!(matches!(error, SendError::Metadata(MetadataError::Fatal(_))), "{error}");
+        }
+        producer.flush().await;
+        producer.close(Duration::from_secs(60)).await;
+        Ok(())
     }
 }

@@ -2,7 +2,10 @@
 
 use std::{collections::BTreeMap, time::Duration};
 
-use milena::{Admin, AppendError, ConsumeError, Consumer, Header, NewTopic, Producer, Record, SendError, StartAt};
+use milena::{
+    Admin, AppendError, ConsumeError, Consumer, Header, MetadataError, NewTopic, Producer, Record, SendError,
+    StartAt,
+};
 use milena_broker::{Broker, BrokerConfig};
 
 type TestResult = Result<(), Box<dyn std::error::Error>>;
@@ -61,7 +64,8 @@ async fn what_is_acknowledged_comes_back_in_order_per_key() -> TestResult {
         let mut deliveries = Vec::new();
         for i in 0..5_000 {
             let (key, value) = (format!("key-{}", i % 7), format!("value {i} of {codec}"));
-            deliveries.push((key.clone(), producer.send(Record::to("orders").key(&key).value(&value)).await?));
+            deliveries
+                .push((key.clone(), producer.send(Record::to("orders").key(&key).value(&value)).await?));
         }
         producer.flush().await;
         let mut partition_of = BTreeMap::new();
@@ -76,7 +80,8 @@ async fn what_is_acknowledged_comes_back_in_order_per_key() -> TestResult {
         let all = read_all(&broker.bootstrap(), "orders", 5_000).await?;
         for k in 0..7 {
             let key = format!("key-{k}");
-            let of_key = all.values().flatten().filter(|(found, _)| *found == key).map(|(_, value)| value.clone());
+            let of_key =
+                all.values().flatten().filter(|(found, _)| *found == key).map(|(_, value)| value.clone());
             let expected = (0..5_000).filter(|i| i % 7 == k).map(|i| format!("value {i} of {codec}"));
             assert!(of_key.eq(expected), "{codec}: {key} is not in order");
         }
@@ -94,7 +99,8 @@ async fn headers_timestamps_and_nulls_survive() -> TestResult {
         Header { key: "a", value: Some(&[0xff, 0xfe]) },
         Header { key: "b", value: None },
     ];
-    let record = Record { value: None, ..Record::to("auto").key("k").timestamp(1_517_363_399_650).headers(&headers) };
+    let record =
+        Record { value: None, ..Record::to("auto").key("k").timestamp(1_517_363_399_650).headers(&headers) };
     let placed = producer.send(record).await?.await?;
     assert_eq!((placed.offset, placed.timestamp), (Some(0), 1_517_363_399_650));
 
@@ -102,8 +108,12 @@ async fn headers_timestamps_and_nulls_survive() -> TestResult {
     consumer.assign(vec![("auto".to_owned(), 0, StartAt::Beginning)]).await?;
     let fetched = tokio::time::timeout(LIMIT, consumer.next()).await??;
     let record = fetched.records().next().ok_or("no record")??;
-    assert_eq!((record.key.as_deref(), record.value, record.timestamp), (Some(&b"k"[..]), None, 1_517_363_399_650));
-    let found: Vec<_> = record.headers.iter().map(|h| (h.key.to_string_lossy().into_owned(), h.value)).collect();
+    assert_eq!(
+        (record.key.as_deref(), record.value, record.timestamp),
+        (Some(&b"k"[..]), None, 1_517_363_399_650)
+    );
+    let found: Vec<_> =
+        record.headers.iter().map(|h| (h.key.to_string_lossy().into_owned(), h.value)).collect();
     let expected = [("a", Some(&b"1"[..])), ("a", Some(&[0xff, 0xfe][..])), ("b", None)];
     assert_eq!(found, expected.map(|(key, value)| (key.to_owned(), value.map(bytes::Bytes::from_static))));
     producer.close(LIMIT).await;
@@ -119,6 +129,8 @@ async fn a_closed_producer_refuses_and_says_so() -> TestResult {
     assert_eq!(delivery.await?.offset, Some(0), "close sends what is queued");
     let refused = producer.send(Record::to("t").value("too late")).await;
     assert!(matches!(refused, Err(SendError::Refused(AppendError::Closed))), "{refused:?}");
+    let refused = producer.try_send(Record::to("never heard of").value("too late"));
+    assert!(matches!(refused, Err(SendError::Metadata(MetadataError::Closed))), "{refused:?}");
     Ok(())
 }
 
@@ -136,7 +148,8 @@ async fn field_01_a_dead_bootstrap_address_is_named_in_the_error() -> TestResult
 
 #[tokio::test(flavor = "multi_thread")]
 async fn field_08_a_producer_is_built_without_dns() -> TestResult {
-    let producer = Producer::builder().bootstrap("no-such-host.invalid:9092").set("max.block.ms", "300").build()?;
+    let producer =
+        Producer::builder().bootstrap("no-such-host.invalid:9092").set("max.block.ms", "300").build()?;
     let error = producer.send(Record::to("t").value("v")).await.expect_err("no such host").to_string();
     assert!(error.contains("no-such-host.invalid"), "{error}");
     producer.close(Duration::ZERO).await;
@@ -153,6 +166,16 @@ async fn an_offset_that_is_not_there_names_the_range() -> TestResult {
     let error = tokio::time::timeout(LIMIT, consumer.next()).await?.expect_err("out of range");
     assert!(matches!(error, ConsumeError::OffsetOutOfRange { offset: 7, start: 0, end: 1, .. }), "{error:?}");
     producer.close(LIMIT).await;
+    Ok(())
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_topic_that_was_missing_is_found_once_it_was_created() -> TestResult {
+    let (broker, _dir) = broker().await?;
+    let consumer = Consumer::builder().bootstrap(&broker.bootstrap()).build()?;
+    consumer.partitions("later").await.expect_err("nobody has created it");
+    create(&broker.bootstrap(), "later", 2).await?;
+    assert_eq!(consumer.partitions("later").await?, [0, 1]);
     Ok(())
 }
 

@@ -169,8 +169,12 @@ pub struct ProducerConfig {
     pub retries: u32,
     /// compression.type (none).
     pub compression: Compression,
-    /// compression.gzip.level, compression.lz4.level, compression.zstd.level: of the codec in use, or its default.
-    pub compression_level: Option<i32>,
+    /// compression.gzip.level, or the codec's default.
+    pub compression_gzip_level: Option<i32>,
+    /// compression.lz4.level, or the codec's default.
+    pub compression_lz4_level: Option<i32>,
+    /// compression.zstd.level, or the codec's default.
+    pub compression_zstd_level: Option<i32>,
     /// partitioner.ignore.keys (false).
     pub partitioner_ignore_keys: bool,
     /// partitioner.adaptive.partitioning.enable (true).
@@ -193,7 +197,9 @@ impl Default for ProducerConfig {
             delivery_timeout: Duration::from_secs(120),
             retries: u32::MAX,
             compression: Compression::None,
-            compression_level: None,
+            compression_gzip_level: None,
+            compression_lz4_level: None,
+            compression_zstd_level: None,
             partitioner_ignore_keys: false,
             partitioner_adaptive: true,
             partitioner_availability_timeout: Duration::ZERO,
@@ -303,10 +309,11 @@ impl ProducerConfig {
                     .parse()
                     .map_err(|_| invalid(key, value, "`none`, `gzip`, `snappy`, `lz4` or `zstd`"))?;
             }
-            "compression.gzip.level" | "compression.lz4.level" | "compression.zstd.level" => {
-                self.compression_level =
-                    Some(value.parse().map_err(|_| invalid(key, value, "a whole number"))?);
-            }
+            // Kafka's −1: zlib's own default.
+            "compression.gzip.level" if value == "-1" => self.compression_gzip_level = None,
+            "compression.gzip.level" => self.compression_gzip_level = level(key, value, Compression::Gzip)?,
+            "compression.lz4.level" => self.compression_lz4_level = level(key, value, Compression::Lz4)?,
+            "compression.zstd.level" => self.compression_zstd_level = level(key, value, Compression::Zstd)?,
             "partitioner.ignore.keys" => self.partitioner_ignore_keys = boolean(key, value)?,
             "partitioner.adaptive.partitioning.enable" => self.partitioner_adaptive = boolean(key, value)?,
             "partitioner.availability.timeout.ms" => {
@@ -316,6 +323,17 @@ impl ProducerConfig {
             _ => return Err(unknown(key, CLIENT_KEYS.iter().chain(PRODUCER_KEYS))),
         }
         Ok(())
+    }
+
+    /// The level of the codec in use; `None` for its default (KIP-390: each codec has a level of its own).
+    #[must_use]
+    pub fn compression_level(&self) -> Option<i32> {
+        match self.compression {
+            Compression::None | Compression::Snappy => None,
+            Compression::Gzip => self.compression_gzip_level,
+            Compression::Lz4 => self.compression_lz4_level,
+            Compression::Zstd => self.compression_zstd_level,
+        }
     }
 
     /// Checks the settings against each other, as Kafka's `ProducerConfig` does.
@@ -415,6 +433,13 @@ fn millis(key: &str, value: &str) -> Result<Duration, ConfigError> {
     value.parse().map(Duration::from_millis).map_err(|_| invalid(key, value, expected))
 }
 
+fn level(key: &str, value: &str, codec: Compression) -> Result<Option<i32>, ConfigError> {
+    let levels = codec.levels().unwrap_or(0..=0);
+    let expected =
+        || invalid(key, value, format!("a whole number from {} to {}", levels.start(), levels.end()));
+    value.parse().ok().filter(|level| levels.contains(level)).map(Some).ok_or_else(expected)
+}
+
 fn boolean(key: &str, value: &str) -> Result<bool, ConfigError> {
     value.parse().map_err(|_| invalid(key, value, "`true` or `false`"))
 }
@@ -448,6 +473,27 @@ mod tests {
     fn a_bad_value_says_what_is_expected() {
         let error = ProducerConfig::default().set("acks", "2").expect_err("invalid");
         assert_eq!(error.to_string(), "`acks=2`: expected `all`, `1` or `0`");
+    }
+
+    #[test]
+    fn each_codec_has_a_level_of_its_own() {
+        let mut config = ProducerConfig::default();
+        for (key, value) in [("compression.gzip.level", "9"), ("compression.zstd.level", "-3")] {
+            config.set(key, value).expect("valid");
+        }
+        let level = |compression| ProducerConfig { compression, ..config.clone() }.compression_level();
+        let codecs = [Compression::Gzip, Compression::Zstd, Compression::Lz4, Compression::Snappy];
+        assert_eq!(codecs.map(level), [Some(9), Some(-3), None, None]);
+        let error = config.set("compression.zstd.level", "23").expect_err("out of range");
+        assert_eq!(
+            error.to_string(),
+            "`compression.zstd.level=23`: expected a whole number from -131072 to 22"
+        );
+        for (key, value) in [("compression.gzip.level", "0"), ("compression.lz4.level", "18")] {
+            assert!(config.set(key, value).is_err(), "{key}={value}");
+        }
+        config.set("compression.gzip.level", "-1").expect("Kafka's default");
+        assert_eq!(config.compression_gzip_level, None);
     }
 
     #[test]

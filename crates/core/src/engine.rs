@@ -15,6 +15,10 @@ use crate::{
     time::Instant,
 };
 
+/// Why nothing goes on when an engine is dropped that was not asked to close.
+pub(crate) const DRIVER_LOST: &str =
+    "the client's driver has ended unexpectedly, which is a bug in the client: its panic message says more";
+
 /// What a driver must carry out, in the order given.
 #[derive(Debug)]
 pub enum Command {
@@ -95,6 +99,8 @@ pub enum Event {
 }
 
 /// A pure state machine of a client.
+///
+/// Dropping one at any moment, as when its driver panics, tells all who wait for something that it will not come.
 pub trait Engine: Send {
     /// Takes note of an event. Cheap: the work is done by [`poll`](Self::poll).
     fn handle_event(&mut self, event: Event, now: Instant);

@@ -304,7 +304,7 @@ fn accumulator_25_requeued_batches_keep_their_order_and_their_bytes() {
     assert!(produced.len() > 5);
 }
 
-fn split_with(compression: Compression) {
+fn assert_split_with(compression: Compression) {
     let config = ProducerConfig { compression, ..lingering() };
     let mut test = Test::warm(config, 1, &[1]);
     test.logs.borrow_mut().max_batch = 3_000;
@@ -377,13 +377,13 @@ fn split_with(compression: Compression) {
 
 #[test]
 fn accumulator_26_a_batch_that_is_too_large_is_split() {
-    split_with(Compression::None);
+    assert_split_with(Compression::None);
 }
 
 #[test]
 fn accumulator_26_a_compressed_batch_that_is_too_large_is_split() {
     for codec in [Compression::Gzip, Compression::Snappy, Compression::Lz4, Compression::Zstd] {
-        split_with(codec);
+        assert_split_with(codec);
     }
 }
 
@@ -608,6 +608,22 @@ fn accumulator_30_partitions_without_a_leader_are_avoided() {
     let partitions = keyless(&mut test, 3_000, &large(100));
     assert!(partitions.iter().all(|partition| *partition != 1));
     assert!(partitions.contains(&0) && partitions.contains(&2));
+}
+
+#[test]
+fn accumulator_30_brokers_that_take_nothing_are_avoided_after_the_availability_timeout() {
+    let config = ProducerConfig { partitioner_availability_timeout: ms(500), ..config() };
+    let mut test = Test::warm(config, 2, &[1, 2]);
+    test.harness.peer.broker(1).silent = true;
+    for _ in 0..100 {
+        let _delivery = test.send_now(0, "nobody takes it");
+        test.harness.advance(ms(20));
+    }
+    for _ in 0..50 {
+        let partitions = keyless(&mut test, 40, &large(1_000));
+        assert!(partitions[17..].iter().all(|partition| *partition == 1), "{partitions:?}");
+        test.harness.advance(ms(20));
+    }
 }
 
 #[test]

@@ -14,7 +14,7 @@ use std::{
 use milena_core::{
     admin::{AdminEngine, AdminError, PendingResponse, RetryPolicy, Target, Verdict},
     engine::Engine,
-    metadata::MetadataTopics,
+    metadata::{MetadataError, MetadataTopics, MetadataWait},
     network::RequestFailure,
 };
 use milena_protocol::{
@@ -285,6 +285,27 @@ fn an_answer_wakes_the_task_that_awaits_it() {
     client.harness.advance(ms(50));
     assert_eq!(woken.0.load(Ordering::Relaxed), 1);
     assert!(matches!(Pin::new(&mut pending).poll(&mut cx), Poll::Ready(Ok(_))));
+}
+
+#[test]
+fn an_engine_that_is_dropped_leaves_nobody_waiting() {
+    let mut client = Client::connected(peer(), &config(1));
+    client.harness.peer.broker(1).silent = true;
+    let mut in_flight = describe(&client, Target::Node(1), RetryPolicy::lost());
+    client.harness.advance(ms(50));
+    let mut queued = describe(&client, Target::Node(1), RetryPolicy::lost());
+    let Client { harness, handle } = client;
+    let now = harness.now;
+    assert!(in_flight.try_take().is_none() && queued.try_take().is_none());
+    drop(harness);
+    let mut refused =
+        handle.submit(Target::Any, DescribeClusterRequest::default(), now + secs(30), RetryPolicy::lost());
+    for pending in [&mut in_flight, &mut queued, &mut refused] {
+        assert!(matches!(pending.try_take(), Some(Err(AdminError::Closed))));
+    }
+    let mut wait = MetadataWait::new("new", None, now + secs(30));
+    let Poll::Ready(Err(error)) = wait.poll(handle.metadata(), now) else { panic!("it waits") };
+    assert!(matches!(error, MetadataError::Fatal(_)), "{error}");
 }
 
 #[test]

@@ -476,6 +476,17 @@ fn metadata_12_the_wait_ends_at_its_deadline_and_names_the_topics_error() {
 }
 
 #[test]
+fn metadata_12_who_cannot_wait_asks_all_the_same() {
+    let mut peer = Peer::new(1);
+    peer.cluster.create("t", &[1]);
+    let mut client = Client::connected(peer, &config(1));
+    let (outcome, took) = client.wait("t", None, ms(0));
+    assert!(matches!(outcome, Err(MetadataError::TimedOut { .. })) && took == ms(0), "{outcome:?}");
+    client.harness.advance(ms(50));
+    assert_eq!(client.wait("t", None, ms(0)).0, Ok(()));
+}
+
+#[test]
 fn metadata_12_the_wait_names_the_last_failure_to_connect_and_its_address() {
     let mut peer = Peer::new(2);
     peer.broker(1).reach = Reach::Refuses;

@@ -116,6 +116,10 @@ impl MetaProperties {
         let properties = parse_properties(&text);
         let get = |key: &str| properties.get(key).copied();
         let broken = |key: &str| StorageError::broken(path, format!("{key} is missing or not valid"));
+        if let Some(version) = get("version").filter(|version| !["0", "1"].contains(version)) {
+            let reason = format!("version {version} where 0 and 1 are known");
+            return Err(StorageError::broken(path, reason));
+        }
         Ok(Some(Self {
             cluster_id: get("cluster.id").ok_or_else(|| broken("cluster.id"))?.to_owned(),
             // Version 0 called it broker.id.

@@ -146,6 +146,18 @@ fn one_broker_per_directory_and_one_directory_per_broker() {
 }
 
 #[test]
+fn a_directory_of_a_version_to_come_is_refused() {
+    let fs = MemoryFileSystem::shared();
+    drop(manager(&fs, Path::new("data")).unwrap());
+    let path = Path::new("data").join("meta.properties");
+    let newer = text(&fs, &path).replace("version=1", "version=2");
+    milena_storage::fs::write_file_atomically(&*fs, &path, newer.as_bytes()).unwrap();
+    let error = manager(&fs, Path::new("data")).unwrap_err().to_string();
+    assert!(error.contains("version 2"), "{error}");
+    assert_eq!(text(&fs, &path), newer);
+}
+
+#[test]
 fn a_deleted_log_is_gone_and_its_name_is_free_for_another_topic_id() {
     let fs = MemoryFileSystem::shared();
     let manager_ = manager(&fs, Path::new("data")).unwrap();

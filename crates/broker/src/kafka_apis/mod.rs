@@ -10,25 +10,34 @@ mod control;
 mod controlled_shutdown;
 mod create_partitions;
 mod create_topics;
+mod delete_groups;
 mod delete_topics;
 mod describe_cluster;
 mod describe_configs;
+mod describe_groups;
 mod elect_leaders;
 mod fetch;
 mod fetch_session;
 mod find_coordinator;
+mod heartbeat;
 mod incremental_alter_configs;
 mod init_producer_id;
+mod join_group;
 mod leader_and_isr;
 mod leader_hints;
+mod leave_group;
+mod list_groups;
 mod list_offsets;
 mod list_partition_reassignments;
 mod metadata;
 #[cfg(test)]
 mod metadata_tests;
+mod offset_commit;
+mod offset_fetch;
 mod offset_for_leader_epoch;
 mod produce;
 mod stop_replica;
+mod sync_group;
 mod update_metadata;
 
 pub(crate) use fetch_session::FetchSessionCache;
@@ -55,7 +64,16 @@ const SERVED: &[(ApiKey, VersionRange)] = &[
     (ApiKey::StopReplica, stop_replica::VERSIONS),
     (ApiKey::UpdateMetadata, update_metadata::VERSIONS),
     (ApiKey::ControlledShutdown, controlled_shutdown::VERSIONS),
+    (ApiKey::OffsetCommit, offset_commit::VERSIONS),
+    (ApiKey::OffsetFetch, offset_fetch::VERSIONS),
     (ApiKey::FindCoordinator, find_coordinator::VERSIONS),
+    (ApiKey::JoinGroup, join_group::VERSIONS),
+    (ApiKey::Heartbeat, heartbeat::VERSIONS),
+    (ApiKey::LeaveGroup, leave_group::VERSIONS),
+    (ApiKey::SyncGroup, sync_group::VERSIONS),
+    (ApiKey::DescribeGroups, describe_groups::VERSIONS),
+    (ApiKey::ListGroups, list_groups::VERSIONS),
+    (ApiKey::DeleteGroups, delete_groups::VERSIONS),
     (ApiKey::ApiVersions, api_versions::VERSIONS),
     (ApiKey::CreateTopics, create_topics::VERSIONS),
     (ApiKey::DeleteTopics, delete_topics::VERSIONS),
@@ -156,6 +174,15 @@ impl RequestContext {
                 self.reply(&alter_partition::handle(&self, self.decode(decoder)?).await)
             }
             ApiKey::FindCoordinator => self.reply(&find_coordinator::handle(&self, self.decode(decoder)?)),
+            ApiKey::OffsetCommit => self.reply(&offset_commit::handle(&self, self.decode(decoder)?).await),
+            ApiKey::OffsetFetch => self.reply(&offset_fetch::handle(&self, self.decode(decoder)?)),
+            ApiKey::JoinGroup => Ok(join_group::handle(self.decode(decoder)?, self)),
+            ApiKey::SyncGroup => Ok(sync_group::handle(self.decode(decoder)?, self)),
+            ApiKey::Heartbeat => self.reply(&heartbeat::handle(&self, &self.decode(decoder)?)),
+            ApiKey::LeaveGroup => self.reply(&leave_group::handle(&self, self.decode(decoder)?)),
+            ApiKey::DescribeGroups => self.reply(&describe_groups::handle(&self, self.decode(decoder)?)),
+            ApiKey::ListGroups => self.reply(&list_groups::handle(&self, &self.decode(decoder)?)),
+            ApiKey::DeleteGroups => self.reply(&delete_groups::handle(&self, self.decode(decoder)?).await),
             ApiKey::ApiVersions => self.reply(&api_versions::handle(&self, &self.decode(decoder)?)),
             ApiKey::CreateTopics => self.reply(&create_topics::handle(&self, self.decode(decoder)?).await),
             ApiKey::DeleteTopics => self.reply(&delete_topics::handle(&self, self.decode(decoder)?).await),
@@ -209,6 +236,9 @@ fn timeout(timeout_ms: i32) -> Duration {
 /// All operations on a topic, as a bit field (`AclEntry.supportedOperations`): READ, WRITE, CREATE, DELETE, ALTER,
 /// DESCRIBE, DESCRIBE_CONFIGS, ALTER_CONFIGS. Without an authorizer everybody may do everything.
 const ALL_TOPIC_OPERATIONS: i32 = 1 << 3 | 1 << 4 | 1 << 5 | 1 << 6 | 1 << 7 | 1 << 8 | 1 << 10 | 1 << 11;
+
+/// All operations on a group: READ, DELETE, DESCRIBE.
+const ALL_GROUP_OPERATIONS: i32 = 1 << 3 | 1 << 6 | 1 << 8;
 
 /// All operations on the cluster: CREATE, ALTER, DESCRIBE, CLUSTER_ACTION, DESCRIBE_CONFIGS, ALTER_CONFIGS,
 /// IDEMPOTENT_WRITE.

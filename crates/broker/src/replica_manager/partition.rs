@@ -230,6 +230,18 @@ impl Partition {
         now_ms: i64,
         now: Duration,
     ) -> Result<Appended, Refusal> {
+        self.append_as(AppendOrigin::Client, records, acks_all, now_ms, now)
+    }
+
+    /// Appends for a producer, or for a coordinator of this broker.
+    pub(crate) fn append_as(
+        &self,
+        origin: AppendOrigin,
+        records: Bytes,
+        acks_all: bool,
+        now_ms: i64,
+        now: Duration,
+    ) -> Result<Appended, Refusal> {
         let mut log = self.log.log().lock();
         self.check_leader(-1)?;
         let (leader_epoch, in_sync) = {
@@ -243,7 +255,7 @@ impl Partition {
             );
             return Err(Refusal { code: ErrorCode::NOT_ENOUGH_REPLICAS, message: Some(message) });
         }
-        let appended = log.append_as_leader(records, leader_epoch, AppendOrigin::Client, now_ms);
+        let appended = log.append_as_leader(records, leader_epoch, origin, now_ms);
         let info = match appended {
             Ok(info) => info,
             Err(error) => return Err(refusal(self.name(), &error)),

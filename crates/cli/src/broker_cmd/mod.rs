@@ -12,17 +12,20 @@ use anyhow::{Context as _, anyhow};
 use milena_broker::{Broker, BrokerConfig, BrokerError, ListenerConfig};
 
 use crate::{
-    Outcome, UsageError,
+    Outcome,
     args::{BrokerArgs, Global},
+    cluster::Lent,
     output::Sink,
     say,
     signals::Stop,
+    usage_error,
 };
 
 pub(crate) async fn run(global: &Global, args: &BrokerArgs) -> anyhow::Result<Outcome> {
     let stop = Stop::listen()?;
     let config = config(&global.data, args).await?;
     let broker = start(config).await?;
+    Lent::forget(&global.data);
     let mut out = Sink::stdout();
     let bootstrap = broker.bootstrap();
     let told = out.print(|out| writeln!(out, "{bootstrap}")).and_then(|_| out.flush());
@@ -52,7 +55,7 @@ async fn config(dir: &Path, args: &BrokerArgs) -> anyhow::Result<BrokerConfig> {
         ..ListenerConfig::loopback(args.port)
     }];
     for property in &args.properties {
-        properties::set(&mut config, &property.key, &property.value).map_err(UsageError::new)?;
+        properties::set(&mut config, &property.key, &property.value).map_err(usage_error)?;
     }
     Ok(config)
 }
@@ -67,7 +70,7 @@ async fn resolve(host: &str, port: u16) -> anyhow::Result<SocketAddr> {
 
 async fn start(config: BrokerConfig) -> anyhow::Result<Broker> {
     Broker::start(config).await.map_err(|error| match error {
-        BrokerError::InvalidConfig(_) => UsageError::new(error),
+        BrokerError::InvalidConfig(_) => usage_error(error),
         BrokerError::Bind { .. } => {
             anyhow!("{error}: choose another --port (0 lets the system choose) or --host")
         }

@@ -13,11 +13,11 @@ pub(super) fn set(config: &mut BrokerConfig, key: &str, value: &str) -> Result<(
     let invalid = |expected: &str| format!("`{key}={value}`: expected {expected}");
     match key {
         "node.id" | "broker.id" => {
-            config.node_id = number(value).ok_or_else(|| invalid("a number, 0 or more"))?
+            config.node_id = number(value).ok_or_else(|| invalid("a number, 0 or more"))?;
         }
         "broker.rack" => config.rack = Some(value.to_owned()),
         "auto.create.topics.enable" => {
-            config.auto_create_topics = boolean(value).ok_or_else(|| invalid(BOOLEAN))?
+            config.auto_create_topics = boolean(value).ok_or_else(|| invalid(BOOLEAN))?;
         }
         "delete.topic.enable" => config.delete_topics = boolean(value).ok_or_else(|| invalid(BOOLEAN))?,
         "num.partitions" => {

@@ -10,17 +10,18 @@ use milena_protocol::ErrorCode;
 
 use self::ends::Ends;
 use crate::{
-    Outcome, UsageError,
+    Outcome,
     args::{ConsumeArgs, Global, StartOffset},
     client,
     cluster::Cluster,
     output::{Consumed, Format, Sink, write_json},
     say,
     signals::Stop,
+    usage_error,
 };
 
 pub(crate) async fn run(global: &Global, args: &ConsumeArgs) -> anyhow::Result<Outcome> {
-    let format = args.format().map_err(UsageError::new)?;
+    let format = args.format().map_err(usage_error)?;
     let stop = Stop::listen()?;
     let cluster = Cluster::connect(global).await?;
     let outcome = match client::consumer(&cluster, &args.properties) {

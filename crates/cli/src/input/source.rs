@@ -3,7 +3,7 @@
 use std::{
     fmt,
     fs::File,
-    io::{self, Read},
+    io::{self, IsTerminal as _, Read},
     path::Path,
     thread,
 };
@@ -15,6 +15,8 @@ use super::{Chunk, ChunkReader};
 
 /// Chunks that may wait for the sender. Reading runs ahead by no more than this.
 const CHUNKS_AHEAD: usize = 4;
+
+const STDIN: &str = "standard input";
 
 /// An input that is open.
 pub(crate) struct Source {
@@ -38,7 +40,7 @@ impl Source {
     /// The file is missing, a directory, or not to be read.
     pub(crate) fn open(path: &Path) -> anyhow::Result<Self> {
         if path == Path::new("-") {
-            return Ok(Self { name: "standard input".to_owned(), input: Box::new(io::stdin()), size: None });
+            return Ok(Self { name: STDIN.to_owned(), input: Box::new(io::stdin()), size: None });
         }
         let name = path.display().to_string();
         let file = File::open(path).with_context(|| format!("cannot read {name}"))?;
@@ -53,6 +55,11 @@ impl Source {
     /// How messages call it.
     pub(crate) fn name(&self) -> &str {
         &self.name
+    }
+
+    /// Whether somebody sits at a terminal and types.
+    pub(crate) fn is_typed(&self) -> bool {
+        self.name == STDIN && io::stdin().is_terminal()
     }
 
     /// Bytes, where they are known beforehand.

@@ -24,9 +24,12 @@ pub(crate) async fn run(global: &Global, args: &ProduceArgs) -> anyhow::Result<O
     let source = Source::open(&args.file)?;
     let stop = Stop::listen()?;
     let cluster = Cluster::connect(global).await?;
+    if source.is_typed() {
+        say("one record a line; Ctrl-D ends the input");
+    }
     let started = Instant::now();
     let outcome = match client::producer(&cluster, &args.settings()) {
-        Ok(producer) => Pipeline::new(producer, args, Progress::new(source.size()), stop).run(source).await,
+        Ok(producer) => Pipeline::new(producer, args, Progress::new(&source), stop).run(source).await,
         Err(error) => Err(error),
     };
     let took = started.elapsed();

@@ -2,9 +2,9 @@
 
 use std::time::{Duration, Instant};
 
-use indicatif::{ProgressBar, ProgressStyle};
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
-use crate::{output::count, say};
+use crate::{input::Source, output::count, say};
 
 /// Time between two looks of the bar.
 pub(super) const INTERVAL: Duration = Duration::from_millis(100);
@@ -16,18 +16,20 @@ pub(super) struct Progress {
 }
 
 impl Progress {
-    /// For an input of so many bytes, or of nobody knows how many.
-    pub(super) fn new(size: Option<u64>) -> Self {
-        let (bar, template) = match size {
+    /// For an input of so many bytes, or of nobody knows how many. Whoever types is not disturbed.
+    pub(super) fn new(source: &Source) -> Self {
+        let (bar, template) = match source.size() {
             Some(size) => {
-                let template =
-                    "{bar:30} {percent:>3} %  {bytes} of {total_bytes}, {bytes_per_sec}, {eta} left  {msg}";
+                let template = "{bar:16} {decimal_bytes}/{decimal_total_bytes}, {eta} left, {wide_msg}";
                 (ProgressBar::new(size), template)
             }
-            None => (ProgressBar::new_spinner(), "{spinner} {bytes} in {elapsed}, {bytes_per_sec}  {msg}"),
+            None => (ProgressBar::new_spinner(), "{spinner} {decimal_bytes} in {elapsed}, {wide_msg}"),
         };
         if let Ok(style) = ProgressStyle::with_template(template) {
             bar.set_style(style);
+        }
+        if source.is_typed() {
+            bar.set_draw_target(ProgressDrawTarget::hidden());
         }
         Self { bar, drawn: Instant::now() }
     }
@@ -42,7 +44,6 @@ impl Progress {
         let failures = if failed > 0 { format!(", {} failed", count(failed)) } else { String::new() };
         let (acknowledged, outstanding) = (count(acknowledged), count(outstanding as u64));
         self.bar.set_message(format!("{acknowledged} acknowledged, {outstanding} on their way{failures}"));
-        self.bar.tick();
     }
 
     /// One line above the bar.

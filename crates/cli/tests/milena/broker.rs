@@ -69,6 +69,8 @@ fn what_was_acknowledged_before_the_broker_was_killed_is_there_afterwards() {
         "request.timeout.ms=500",
         "-X",
         "delivery.timeout.ms=1000",
+        "-X",
+        "max.block.ms=1000",
         "--rate",
         "1000",
     ]);

@@ -402,6 +402,17 @@ impl AdminEngine {
     }
 }
 
+impl Drop for AdminEngine {
+    /// Nobody is left to ask anybody: what waits is dropped, which tells its callers, and more is refused.
+    fn drop(&mut self) {
+        let mut queue = self.shared.queue.lock();
+        queue.closing = true;
+        let unsent = std::mem::take(&mut queue.submissions);
+        drop(queue);
+        drop(unsent);
+    }
+}
+
 impl Engine for AdminEngine {
     fn handle_event(&mut self, event: Event, now: Instant) {
         self.network.handle_event(event, now);

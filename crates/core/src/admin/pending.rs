@@ -21,8 +21,8 @@ enum State {
     Abandoned,
 }
 
-/// The engine's end.
-#[derive(Clone, Debug)]
+/// The engine's end. Dropping it tells whoever waits that no answer will come.
+#[derive(Debug)]
 pub(super) struct Slot(Arc<Mutex<State>>);
 
 impl Slot {
@@ -44,6 +44,12 @@ impl Slot {
 
     pub(super) fn is_abandoned(&self) -> bool {
         matches!(*self.0.lock(), State::Abandoned)
+    }
+}
+
+impl Drop for Slot {
+    fn drop(&mut self) {
+        self.complete(Err(AdminError::Closed));
     }
 }
 

@@ -1,13 +1,13 @@
 //! A topic and its partitions, as one snapshot shows them.
 
 use std::sync::{
-    Arc,
+    Arc, OnceLock,
     atomic::{AtomicU64, Ordering},
 };
 
 use milena_protocol::Uuid;
 
-use crate::{network::NodeId, time::Instant};
+use crate::{network::NodeId, producer::TopicQueues, time::Instant};
 
 /// How much newer a use must be to be noted: senders of one topic must not write one cache line at every record.
 const TOUCH_RESOLUTION_NANOS: u64 = 1_000_000_000;
@@ -27,12 +27,21 @@ pub struct TopicInfo {
     pub available: Vec<i32>,
     /// When a caller last used it, in nanoseconds of the driver's clock; shared by all snapshots of the topic.
     last_used: Arc<AtomicU64>,
+    /// Where the producer's accumulator keeps what it would otherwise look up by name at each record.
+    pub(crate) queues: OnceLock<Arc<TopicQueues>>,
 }
 
 impl TopicInfo {
     pub(crate) fn new(name: Arc<str>, id: Uuid, is_internal: bool, partitions: Vec<PartitionInfo>) -> Self {
-        let mut topic =
-            Self { name, id, is_internal, partitions, available: Vec::new(), last_used: Arc::default() };
+        let mut topic = Self {
+            name,
+            id,
+            is_internal,
+            partitions,
+            available: Vec::new(),
+            last_used: Arc::default(),
+            queues: OnceLock::new(),
+        };
         topic.index_available();
         topic
     }

@@ -26,7 +26,8 @@ pub use view::{MetadataHandle, MetadataView};
 pub use wait::{MetadataError, MetadataWait};
 
 use crate::{
-    backoff::ExponentialBackoff, cluster::Cluster, config::ClientConfig, signal::Signal, time::Instant,
+    backoff::ExponentialBackoff, cluster::Cluster, config::ClientConfig, engine::DRIVER_LOST, signal::Signal,
+    time::Instant,
 };
 use merge::{Doubts, Merge};
 use view::Shared;
@@ -483,5 +484,15 @@ impl Metadata {
             last_failure: self.last_failure.clone(),
             closed: self.closed,
         });
+    }
+}
+
+impl Drop for Metadata {
+    /// Nobody is left to ask: whoever waits is told.
+    fn drop(&mut self) {
+        if !self.closed {
+            self.fatal = Some(DRIVER_LOST.into());
+            self.close();
+        }
     }
 }

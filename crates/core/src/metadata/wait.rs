@@ -100,7 +100,8 @@ impl MetadataWait {
         let started = *self.started.get_or_insert(now);
         let view = metadata.view();
         if view.closed {
-            return Poll::Ready(Err(MetadataError::Closed));
+            let fatal = view.fatal.clone().map(MetadataError::Fatal);
+            return Poll::Ready(Err(fatal.unwrap_or(MetadataError::Closed)));
         }
         let known = self.known(&view, now);
         if matches!(known, Known::Yes) {
@@ -108,6 +109,11 @@ impl MetadataWait {
         }
         if let Some(error) = self.hopeless(&view, &known) {
             return Poll::Ready(Err(error));
+        }
+        // Asked once for each version: an answer that did not have the topic is asked for again. Also by
+        // who cannot wait (max.block.ms=0): the next call finds it.
+        if self.asked_at.is_none_or(|asked| view.version > asked) && metadata.want_topic(&self.topic) {
+            self.asked_at = Some(view.version);
         }
         if now >= self.deadline {
             let cause = self.cause(&view);
@@ -117,10 +123,6 @@ impl MetadataWait {
                 waited,
                 cause,
             }));
-        }
-        // Asked once for each version: an answer that did not have the topic is asked for again.
-        if self.asked_at.is_none_or(|asked| view.version > asked) && metadata.want_topic(&self.topic) {
-            self.asked_at = Some(view.version);
         }
         Poll::Pending
     }

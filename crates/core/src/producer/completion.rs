@@ -161,7 +161,7 @@ impl Delivery {
             Outcome::Acknowledged { base_offset, log_append_time } => Ok(RecordMetadata {
                 topic: Arc::clone(topic),
                 partition: *partition,
-                offset: base_offset.map(|base| base + i64::from(self.index)),
+                offset: base_offset.map(|base| base.saturating_add(i64::from(self.index))),
                 timestamp: log_append_time.unwrap_or(self.timestamp),
             }),
             Outcome::Failed(error) => Err(error.clone()),

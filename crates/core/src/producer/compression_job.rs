@@ -24,8 +24,13 @@ pub struct CompressionJob {
 
 #[derive(Debug)]
 enum Stage {
-    Waiting { builder: BatchBuilder, out: Vec<u8> },
+    Waiting {
+        builder: BatchBuilder,
+        out: Vec<u8>,
+    },
     Done(Result<CompressedBatch, RecordsError>),
+    /// While a codec is at work, and for ever if it panicked.
+    Lost,
 }
 
 impl CompressionJob {
@@ -42,12 +47,15 @@ impl CompressionJob {
     }
 
     /// Compresses. A pure function of the batch; the second call does nothing.
+    ///
+    /// If it panics the job is to be handed back all the same: the batch fails, and those behind it go on.
     pub fn run(&mut self) {
-        if let Stage::Waiting { builder, out } = &mut self.stage {
-            let result = builder.compress(self.codec, self.level, std::mem::take(out));
-            let builder = std::mem::replace(builder, BatchBuilder::new(Vec::new()));
-            self.stage = Stage::Done(result);
-            self.memory.recycle(builder.into_buffer());
+        match std::mem::replace(&mut self.stage, Stage::Lost) {
+            Stage::Waiting { builder, out } => {
+                self.stage = Stage::Done(builder.compress(self.codec, self.level, out));
+                self.memory.recycle(builder.into_buffer());
+            }
+            stage => self.stage = stage,
         }
     }
 
@@ -55,7 +63,7 @@ impl CompressionJob {
     pub fn size(&self) -> usize {
         match &self.stage {
             Stage::Waiting { builder, .. } => builder.len(),
-            Stage::Done(_) => 0,
+            Stage::Done(_) | Stage::Lost => 0,
         }
     }
 
@@ -70,10 +78,32 @@ impl CompressionJob {
                 memory.shrink_to(batch.len());
                 (batch, memory)
             }),
-            Stage::Waiting { .. } => {
-                Err(RecordsError::Malformed { what: "a compression that was not carried out" })
+            Stage::Waiting { .. } | Stage::Lost => {
+                Err(RecordsError::Malformed { what: "a compression that did not end" })
             }
         };
         (completer, created_at, result)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use super::*;
+    use crate::producer::completion::IncompleteBatches;
+
+    #[test]
+    fn a_codec_that_panicked_fails_its_batch_and_gives_the_memory_back() {
+        let pool = Arc::new(BufferPool::new(1 << 10));
+        let builder = BatchBuilder::new(pool.buffer(64));
+        let memory = pool.try_reserve(64).expect("free");
+        let completer = Arc::<IncompleteBatches>::default().open("t".into(), 0);
+        let batch = OpenBatch { builder, memory, completer, created_at: Instant::ORIGIN };
+        let mut job = CompressionJob::new(0, batch, Compression::Lz4, None, &pool);
+        job.stage = Stage::Lost;
+        let (_, _, result) = job.finish();
+        assert!(result.is_err());
+        assert_eq!(pool.free(), pool.total());
     }
 }

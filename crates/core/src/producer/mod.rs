@@ -24,5 +24,6 @@ pub use engine::{ProducerEngine, ProducerShared};
 pub use error::{AppendError, Fault, ProduceError};
 pub use partitioner::{BuiltInPartitioner, PartitionLoad, murmur2, partition_for_key};
 pub use producer_batch::ProducerIdentity;
+pub(crate) use record_accumulator::TopicQueues;
 pub use record_accumulator::{Append, Flush, RecordAccumulator};
 pub use sender::Sender;

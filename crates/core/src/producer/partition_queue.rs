@@ -5,11 +5,11 @@ use std::{
     fmt,
     sync::{
         Arc,
-        atomic::{AtomicBool, AtomicU64, Ordering},
+        atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering},
     },
 };
 
-use milena_protocol::records::BatchBuilder;
+use milena_protocol::records::{BATCH_HEADER_LEN, BatchBuilder};
 use parking_lot::Mutex;
 
 use super::{buffer_pool::Reservation, completion::Completer};
@@ -35,6 +35,7 @@ pub(crate) struct PartitionQueue {
     hints: Hints,
     pub(crate) topic: Arc<str>,
     pub(crate) partition: i32,
+    batch_size: usize,
     /// The queue's place in the Sender's table: dense, in the order of creation.
     pub(crate) id: usize,
 }
@@ -45,6 +46,8 @@ struct Hints {
     oldest: AtomicU64,
     /// Whether the oldest batch has reached batch.size, or another waits behind it.
     full: AtomicBool,
+    /// From how many bytes on the Sender wants to be woken: it knows how busy the partition's broker is.
+    wake_size: AtomicUsize,
 }
 
 /// Invariant: `full` is in order of age, and all of it is older than `open`.
@@ -66,16 +69,28 @@ pub(crate) struct Appended {
     pub(crate) index: u32,
     /// Bytes that the record took.
     pub(crate) bytes: usize,
-    /// A batch became ready to go.
-    pub(crate) became_full: bool,
+    /// A batch has reached the size from which on the Sender wants it.
+    pub(crate) became_ready: bool,
 }
 
 impl PartitionQueue {
-    pub(crate) fn new(topic: Arc<str>, partition: i32, id: usize, max_batch: usize) -> Self {
+    pub(crate) fn new(
+        topic: Arc<str>,
+        partition: i32,
+        id: usize,
+        batch_size: usize,
+        max_batch: usize,
+    ) -> Self {
+        // A batch of one record is never smaller than this.
+        let batch_size = batch_size.max(BATCH_HEADER_LEN + 1);
         let state =
             QueueState { open: None, full: VecDeque::new(), sticky_bytes: 0, max_batch, listed: false };
-        let hints = Hints { oldest: AtomicU64::new(u64::MAX), full: AtomicBool::new(false) };
-        Self { state: Mutex::new(state), hints, topic, partition, id }
+        let hints = Hints {
+            oldest: AtomicU64::new(u64::MAX),
+            full: AtomicBool::new(false),
+            wake_size: AtomicUsize::new(batch_size),
+        };
+        Self { state: Mutex::new(state), hints, topic, partition, batch_size, id }
     }
 
     pub(crate) fn lock(&self) -> parking_lot::MutexGuard<'_, QueueState> {
@@ -102,7 +117,7 @@ impl PartitionQueue {
 
     /// Encodes a record into the open batch; none if it has no room, or there is no batch.
     ///
-    /// `needed` is what the record may take at most, `batch_size` where a batch counts as full.
+    /// `needed` is what the record may take at most.
     #[inline]
     pub(crate) fn append(
         &self,
@@ -110,7 +125,6 @@ impl PartitionQueue {
         record: &Record<'_>,
         timestamp: i64,
         needed: usize,
-        batch_size: usize,
     ) -> Option<Appended> {
         let max_batch = state.max_batch;
         let batch = state.open.as_mut()?;
@@ -124,11 +138,15 @@ impl PartitionQueue {
         }
         let index = batch.builder.append(timestamp, record.key, record.value, record.headers);
         let after = batch.builder.len();
-        let became_full = before < batch_size && after >= batch_size;
-        if became_full {
-            self.hints.full.store(true, Ordering::Relaxed);
+        let crossed = |size: usize| before < size && after >= size;
+        let mut wake_size = self.hints.wake_size.load(Ordering::Relaxed);
+        if crossed(self.batch_size) {
+            // Either the Sender sees that the batch is full, or this thread sees the size that it has set: see is_full.
+            self.hints.full.swap(true, Ordering::SeqCst);
+            wake_size = self.hints.wake_size.load(Ordering::SeqCst);
         }
-        Some(Appended { index, bytes: after - before, became_full })
+        let became_ready = crossed(wake_size);
+        Some(Appended { index, bytes: after - before, became_ready })
     }
 
     /// When the oldest batch began; none when nothing is queued.
@@ -139,7 +157,15 @@ impl PartitionQueue {
 
     /// Whether the oldest batch has batch.size bytes, or another one waits behind it.
     pub(crate) fn is_full(&self) -> bool {
-        self.hints.full.load(Ordering::Relaxed)
+        self.hints.full.load(Ordering::SeqCst)
+    }
+
+    /// Says from how many bytes on the Sender wants to be woken. It looks at the size after this: whoever appends
+    /// meanwhile is either seen or has seen the new size.
+    pub(crate) fn set_wake_size(&self, bytes: usize) {
+        if self.hints.wake_size.load(Ordering::Relaxed) != bytes {
+            self.hints.wake_size.store(bytes, Ordering::SeqCst);
+        }
     }
 
     /// Bytes of the oldest batch, of all batches, and whether the oldest one can still grow.
@@ -152,38 +178,34 @@ impl PartitionQueue {
     }
 
     /// Takes the oldest batch, if it has at most `room` bytes.
-    pub(crate) fn take_within(&self, room: usize, batch_size: usize) -> Option<OpenBatch> {
+    pub(crate) fn take_within(&self, room: usize) -> Option<OpenBatch> {
         let state = self.state.lock();
         let first = state.full.front().or(state.open.as_ref());
         if first.is_none_or(|first| first.builder.len() > room) {
             return None;
         }
-        self.take_from(state, batch_size)
+        self.take_from(state)
     }
 
     /// Takes the oldest batch.
-    pub(crate) fn take(&self, batch_size: usize) -> Option<OpenBatch> {
-        self.take_from(self.state.lock(), batch_size)
+    pub(crate) fn take(&self) -> Option<OpenBatch> {
+        self.take_from(self.state.lock())
     }
 
-    fn take_from(
-        &self,
-        mut state: parking_lot::MutexGuard<'_, QueueState>,
-        batch_size: usize,
-    ) -> Option<OpenBatch> {
+    fn take_from(&self, mut state: parking_lot::MutexGuard<'_, QueueState>) -> Option<OpenBatch> {
         let batch = state.full.pop_front().or_else(|| state.open.take());
         let next = state.full.front().or(state.open.as_ref());
         let oldest = next.map_or(u64::MAX, |next| next.created_at.as_nanos());
-        let full = !state.full.is_empty() || next.is_some_and(|next| next.builder.len() >= batch_size);
+        let full = !state.full.is_empty() || next.is_some_and(|next| next.builder.len() >= self.batch_size);
         self.hints.oldest.store(oldest, Ordering::Relaxed);
         self.hints.full.store(full, Ordering::Relaxed);
         batch
     }
 
     /// Takes the oldest batch if it began at `before` or earlier.
-    pub(crate) fn take_older(&self, before: Instant, batch_size: usize) -> Option<OpenBatch> {
+    pub(crate) fn take_older(&self, before: Instant) -> Option<OpenBatch> {
         // Only the driver takes: what it sees as the oldest stays the oldest.
-        self.oldest().filter(|oldest| *oldest <= before).and_then(|_| self.take(batch_size))
+        self.oldest().filter(|oldest| *oldest <= before).and_then(|_| self.take())
     }
 
     /// Leaves the Sender's set, if nothing is queued; the next batch lists it again.

@@ -39,6 +39,8 @@ pub(crate) struct PartitionState {
     pub(crate) in_flight_node: Option<NodeId>,
     /// A batch is being compressed. The next one waits, so that they stay in order.
     pub(crate) compressing: bool,
+    /// Since when it has had nothing to do.
+    pub(crate) idle_since: Option<Instant>,
     /// One batch goes alone, until one is acknowledged. After a failure: not five in vain at each try. At the beginning
     /// of a sequence: a broker that has nothing of this producer takes any sequence number, so if the first batch failed
     /// and the second did not, the first could only be written behind it.
@@ -68,6 +70,7 @@ impl PartitionState {
             in_flight: 0,
             in_flight_node: None,
             compressing: false,
+            idle_since: None,
             probing: false,
             taken: 0,
             identity: None,

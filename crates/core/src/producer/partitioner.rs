@@ -150,3 +150,53 @@ fn splitmix64(state: u64) -> u64 {
     z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
     z ^ (z >> 31)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Computed with `org.apache.kafka.common.utils.Utils` of kafka-clients 4.4.0: the hash, and the partitions that
+    /// `toPositive` gives among 6 and among 100.
+    const JAVA: [(&str, i32, i32, i32); 16] = [
+        ("", 275_646_681, 3, 81),
+        ("a", -1_563_381_124, 4, 24),
+        ("ab", 316_155_434, 2, 34),
+        ("abc", 479_470_107, 3, 7),
+        ("abcd", -1_323_649_548, 2, 0),
+        ("abcde", 461_995_741, 1, 41),
+        ("21", -973_932_308, 0, 40),
+        ("foobar", -790_332_482, 0, 66),
+        ("a-little-bit-long-string", -985_981_536, 2, 12),
+        ("a-little-bit-longer-string", -1_486_304_829, 5, 19),
+        ("lkjh234lh9fiuh90y23oiuhsafujhadof229phr9h19h89h8", -58_897_971, 5, 77),
+        ("Z\u{fc}rich", -1_551_140_815, 1, 33),
+        ("us", 153_622_729, 1, 29),
+        ("ci", -1_001_998_726, 4, 22),
+        ("nc", 1_631_369_160, 0, 60),
+        ("\0\u{ff}", -1_951_946_001, 5, 47),
+    ];
+
+    #[test]
+    fn murmur2_is_that_of_java() {
+        for (key, hash, of_6, of_100) in JAVA {
+            assert_eq!(murmur2(key.as_bytes()), hash, "{key:?}");
+            assert_eq!(partition_for_key(key.as_bytes(), 6), of_6, "{key:?}");
+            assert_eq!(partition_for_key(key.as_bytes(), 100), of_100, "{key:?}");
+        }
+        let long: Vec<u8> = (0..1000_u32).map(|i| (i * 31) as u8).collect();
+        assert_eq!(murmur2(&long), 1_556_061_414);
+        assert_eq!(murmur2(&[0xff, 0x80, 0xfe]), 957_058_525);
+    }
+
+    #[test]
+    fn shorter_queues_weigh_more() {
+        let load = PartitionLoad::new(&[(0, 0), (2, 3), (5, 1)]).expect("unequal");
+        // Weights 4, 1 and 3.
+        let picks: Vec<i32> = (0..8).filter_map(|random| load.pick(random)).collect();
+        assert_eq!(picks, [0, 0, 0, 0, 2, 5, 5, 5]);
+        assert_eq!(PartitionLoad::new(&[(0, 2), (1, 2)]), None);
+        assert_eq!(PartitionLoad::new(&[]), None);
+        let some = PartitionLoad::of_some(&[(1, 2), (3, 2)]).expect("others are not to be chosen");
+        assert_eq!([0, 1, 2, 3].map(|random| some.pick(random)), [Some(1), Some(3), Some(1), Some(3)]);
+    }
+}

@@ -14,6 +14,7 @@ use std::{
         atomic::{AtomicBool, AtomicUsize, Ordering},
     },
     task::{Context, Poll},
+    time::Duration,
 };
 
 use arc_swap::ArcSwap;
@@ -45,6 +46,7 @@ pub enum Append {
 pub struct RecordAccumulator {
     batch_size: usize,
     max_request_size: usize,
+    linger: Duration,
     ignore_keys: bool,
     seed: u64,
     pool: Arc<BufferPool>,
@@ -68,7 +70,11 @@ struct Topics {
     queues: usize,
 }
 
-struct TopicQueues {
+/// The queues of one topic, one for each partition.
+#[derive(Debug)]
+pub(crate) struct TopicQueues {
+    /// Whose they are: a snapshot of a topic may be shown to the accumulator of another producer.
+    owner: usize,
     partitioner: Arc<BuiltInPartitioner>,
     partitions: Vec<Arc<PartitionQueue>>,
 }
@@ -79,6 +85,7 @@ impl RecordAccumulator {
         Self {
             batch_size: config.batch_size,
             max_request_size: config.max_request_size,
+            linger: config.linger,
             ignore_keys: config.partitioner_ignore_keys,
             seed,
             pool: Arc::new(BufferPool::new(config.buffer_memory)),
@@ -110,16 +117,15 @@ impl RecordAccumulator {
         let size = batch_size_upper_bound(record.key, record.value, record.headers);
         self.check(size, timestamp)?;
         topic.touch(now);
-        let topics = self.topics.load();
-        if let Some(queues) = topics.queues(topic) {
+        // The snapshot of the topic remembers its queues: no look-up, and no shared counter is touched.
+        if let Some(queues) = topic.queues.get()
+            && queues.owner == self.id()
+            && queues.partitions.len() >= topic.partitions.len()
+        {
             return self.append_to(queues, topic, record, timestamp, now, size, memory);
         }
-        drop(topics);
-        self.add_topic(topic);
-        match self.topics.load().queues(topic) {
-            Some(queues) => self.append_to(queues, topic, record, timestamp, now, size, memory),
-            None => Err(self.unknown_partition(topic, record.partition.unwrap_or(0))),
-        }
+        let queues = self.queues(topic);
+        self.append_to(&queues, topic, record, timestamp, now, size, memory)
     }
 
     /// Waits until everything that is queued now is delivered or has failed; meanwhile nothing lingers.
@@ -154,11 +160,16 @@ impl RecordAccumulator {
         self.signal.notify();
     }
 
+    /// Whether records are refused.
+    pub(crate) fn is_refusing(&self) -> bool {
+        self.refusing.load(Ordering::Acquire)
+    }
+
     /// Fails what is queued; to be called after [`refuse`](Self::refuse), so that nothing follows.
     pub(crate) fn abort(&self, error: &ProduceError) {
         // Not a plain load: whoever adds a topic after this has seen the refusal as well.
         for queue in self.topics.rcu(Arc::clone).all() {
-            while let Some(batch) = queue.take(self.batch_size) {
+            while let Some(batch) = queue.take() {
                 batch.completer.complete(Outcome::Failed(error.clone()));
             }
         }
@@ -205,7 +216,7 @@ impl RecordAccumulator {
         }
         let needed = size - BATCH_HEADER_LEN;
         let mut changed = false;
-        let appended = match queue.append(&mut state, record, timestamp, needed, self.batch_size) {
+        let appended = match queue.append(&mut state, record, timestamp, needed) {
             Some(appended) => appended,
             None => {
                 let open = state.open.is_some();
@@ -217,8 +228,7 @@ impl RecordAccumulator {
                     return Ok(Append::NeedsMemory(wait));
                 };
                 changed = self.open_batch(queue, &mut state, memory, now) || open;
-                let Some(appended) = queue.append(&mut state, record, timestamp, needed, self.batch_size)
-                else {
+                let Some(appended) = queue.append(&mut state, record, timestamp, needed) else {
                     // A batch that was opened just now takes its first record whatever its size.
                     return Err(AppendError::Closed);
                 };
@@ -235,7 +245,7 @@ impl RecordAccumulator {
         if switch {
             queues.partitioner.switch(partition, topic);
         }
-        if changed || appended.became_full {
+        if changed || appended.became_ready {
             self.signal.notify();
         }
         delivery.map(Append::Appended).ok_or(AppendError::Closed)
@@ -272,7 +282,7 @@ impl RecordAccumulator {
         switch
     }
 
-    /// Opens a batch; true if the Sender has to know of it.
+    /// Opens a batch; true if the Sender has to know of it at once.
     fn open_batch(
         &self,
         queue: &Arc<PartitionQueue>,
@@ -286,8 +296,8 @@ impl RecordAccumulator {
         if to_list {
             self.active.lock().push(Arc::clone(queue));
         }
-        // A batch in a queue that the Sender has emptied and not yet let go of starts a linger as well.
-        true
+        // A queue that is listed is looked at within linger.ms anyway: that is when the batch has to go at the latest.
+        to_list || self.linger.is_zero()
     }
 
     fn check(&self, size: usize, timestamp: i64) -> Result<(), AppendError> {
@@ -322,13 +332,31 @@ impl RecordAccumulator {
         }
     }
 
+    /// The topic's queues, one for each of its partitions.
     #[cold]
-    fn add_topic(&self, topic: &TopicInfo) {
-        self.topics.rcu(|topics| {
-            let mut topics = Topics::clone(topics);
-            topics.add(topic, self.seed, self.max_request_size);
-            topics
-        });
+    fn queues(&self, topic: &TopicInfo) -> Arc<TopicQueues> {
+        let complete = |topics: &Topics| {
+            let queues = topics.by_name.get(&*topic.name)?;
+            (queues.partitions.len() >= topic.partitions.len()).then(|| Arc::clone(queues))
+        };
+        let queues = loop {
+            if let Some(queues) = complete(&self.topics.load()) {
+                break queues;
+            }
+            self.topics.rcu(|topics| {
+                let mut topics = Topics::clone(topics);
+                topics.add(topic, self);
+                topics
+            });
+        };
+        // Another accumulator may have been first, and keeps the place.
+        let _ = topic.queues.set(Arc::clone(&queues));
+        queues
+    }
+
+    /// Tells one accumulator from the others.
+    fn id(&self) -> usize {
+        Arc::as_ptr(&self.pool).addr()
     }
 }
 
@@ -342,27 +370,23 @@ impl fmt::Debug for RecordAccumulator {
 }
 
 impl Topics {
-    /// The queues of a topic, if there is one for each of its partitions.
-    #[inline]
-    fn queues(&self, topic: &TopicInfo) -> Option<&TopicQueues> {
-        let queues = self.by_name.get(&*topic.name)?;
-        (queues.partitions.len() >= topic.partitions.len()).then_some(queues)
-    }
-
-    fn add(&mut self, topic: &TopicInfo, seed: u64, max_batch: usize) {
+    fn add(&mut self, topic: &TopicInfo, accumulator: &RecordAccumulator) {
         let known = self.by_name.get(&topic.name);
         let mut partitions = known.map(|known| known.partitions.clone()).unwrap_or_default();
         let partitioner = match known {
             Some(known) => Arc::clone(&known.partitioner),
-            None => Arc::new(BuiltInPartitioner::new(seed ^ self.by_name.len() as u64)),
+            None => Arc::new(BuiltInPartitioner::new(accumulator.seed ^ self.by_name.len() as u64)),
         };
         for partition in partitions.len()..topic.partitions.len() {
             let partition = i32::try_from(partition).unwrap_or(i32::MAX);
-            let queue = PartitionQueue::new(Arc::clone(&topic.name), partition, self.queues, max_batch);
+            let RecordAccumulator { batch_size, max_request_size, .. } = *accumulator;
+            let name = Arc::clone(&topic.name);
+            let queue = PartitionQueue::new(name, partition, self.queues, batch_size, max_request_size);
             partitions.push(Arc::new(queue));
             self.queues += 1;
         }
-        self.by_name.insert(Arc::clone(&topic.name), Arc::new(TopicQueues { partitioner, partitions }));
+        let queues = TopicQueues { owner: accumulator.id(), partitioner, partitions };
+        self.by_name.insert(Arc::clone(&topic.name), Arc::new(queues));
     }
 
     /// All queues by their ids, so that the order does not follow from hashes.

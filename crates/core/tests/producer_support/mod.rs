@@ -6,7 +6,7 @@ mod logs;
 
 use std::{cell::RefCell, rc::Rc, sync::Arc, time::Duration};
 
-pub use logs::{Fault, Log, Logs, Produced, Stored};
+pub use logs::{Fault, Logs, Produced};
 use milena_core::{
     cluster::TopicInfo,
     config::ProducerConfig,

@@ -56,10 +56,9 @@ impl Sender {
     }
 
     fn send_to(&mut self, node: NodeId, network: &mut NetworkClient, now: Instant) {
+        self.note_availability(node, network.can_send(node, now), now);
         while self.is_ready(node, network, self.pressure(), now) {
-            let can_send = network.ready(node, now) && network.can_send(node, now);
-            self.note_ready(node, can_send, now);
-            if !can_send {
+            if !(network.ready(node, now) && network.can_send(node, now)) {
                 self.wake_at = self.wake_at.min(network.poll_delay(node, now));
                 return;
             }
@@ -70,12 +69,18 @@ impl Sender {
         }
     }
 
-    fn note_ready(&mut self, node: NodeId, can_send: bool, now: Instant) {
-        if let Some(queue) = self.nodes.get_mut(&node) {
+    /// For partitioner.availability.timeout.ms: since when the node has had something to take and did not.
+    fn note_availability(&mut self, node: NodeId, can_send: bool, now: Instant) {
+        let Some(queue) = self.nodes.get_mut(&node).filter(|_| !self.settings.availability_timeout.is_zero())
+        else {
+            return;
+        };
+        let mut partitions = queue.partitions.iter().filter_map(|id| self.partitions.get(*id)?.as_ref());
+        if can_send || queue.drained_at.is_none() {
+            queue.drained_at = Some(now);
+        }
+        if partitions.any(|partition| !partition.waiting.is_empty() || partition.queue.oldest().is_some()) {
             queue.ready_at = Some(now);
-            if can_send || queue.drained_at.is_none() {
-                queue.drained_at = Some(now);
-            }
         }
     }
 
@@ -136,7 +141,7 @@ impl Sender {
             },
             None if partition.compressing => return Ok(None),
             None if settings.compression != Compression::None => {
-                if let Some(open) = partition.queue.take(settings.batch_size) {
+                if let Some(open) = partition.queue.take() {
                     let (codec, level) = (settings.compression, settings.compression_level);
                     let job = CompressionJob::new(id, open, codec, level, accumulator.pool());
                     partition.compressing = true;
@@ -144,7 +149,7 @@ impl Sender {
                 }
                 return Ok(None);
             }
-            None => match partition.queue.take_within(room, settings.batch_size) {
+            None => match partition.queue.take_within(room) {
                 Some(open) => {
                     let order = partition.next_order(open.builder.record_count());
                     ProducerBatch::new(open, order)

@@ -19,8 +19,9 @@ impl Sender {
         let mut next = Instant::FAR_FUTURE;
         for id in self.active.clone() {
             let Some(Some(partition)) = self.partitions.get_mut(id) else { continue };
-            let oldest = expire_partition(partition, self.settings.batch_size, timeout, now);
-            next = next.min(oldest.map_or(Instant::FAR_FUTURE, |oldest| oldest + timeout));
+            let oldest = expire_partition(partition, timeout, now);
+            // A batch that begins in a queue that is active already does not announce itself.
+            next = next.min(oldest.unwrap_or(now) + timeout);
             self.resolve(id);
         }
         next = next.min(self.expire_in_flight(now));
@@ -60,12 +61,7 @@ impl Sender {
 }
 
 /// Fails the partition's batches that are too old and not in flight; when the oldest of the others began.
-fn expire_partition(
-    partition: &mut PartitionState,
-    batch_size: usize,
-    timeout: Duration,
-    now: Instant,
-) -> Option<Instant> {
+fn expire_partition(partition: &mut PartitionState, timeout: Duration, now: Instant) -> Option<Instant> {
     let mut place = 0;
     while let Some(batch) = partition.waiting.get(place) {
         if now < batch.created_at + timeout {
@@ -84,7 +80,7 @@ fn expire_partition(
     }
     if now.as_nanos() >= u64::try_from(timeout.as_nanos()).unwrap_or(u64::MAX) {
         let before = Instant::from_nanos((now - (Instant::ORIGIN + timeout)).as_nanos() as u64);
-        while let Some(batch) = partition.queue.take_older(before, batch_size) {
+        while let Some(batch) = partition.queue.take_older(before) {
             let cause = if partition.leader.is_none() {
                 Some(Arc::from("the partition has no leader"))
             } else {

@@ -29,7 +29,7 @@ use crate::{
     backoff::ExponentialBackoff,
     cluster::Cluster,
     config::{Acks, ProducerConfig},
-    engine::Command,
+    engine::{Command, DRIVER_LOST},
     metadata::{Metadata, RefreshReason},
     network::{Completion, NetworkClient, NodeId, RequestToken},
     time::Instant,
@@ -77,7 +77,7 @@ struct NodeQueue {
     partitions: Vec<usize>,
     /// The partition with which the next drain begins (client.md 24).
     next: usize,
-    /// When something was last ready for it, and when it last took something or could have.
+    /// When something was last there for it, and when it last took something or could have.
     ready_at: Option<Instant>,
     drained_at: Option<Instant>,
 }
@@ -133,7 +133,7 @@ impl Sender {
                 delivery_timeout: config.delivery_timeout,
                 retries: config.retries,
                 compression: config.compression,
-                compression_level: config.compression_level,
+                compression_level: config.compression_level(),
                 in_order: client.max_in_flight == 1,
                 adaptive: config.partitioner_adaptive,
                 availability_timeout: config.partitioner_availability_timeout,
@@ -167,6 +167,10 @@ impl Sender {
     pub fn poll(&mut self, metadata: &mut Metadata, network: &mut NetworkClient, now: Instant) {
         self.now = now;
         self.wake_at = Instant::FAR_FUTURE;
+        if let Some(fatal) = &self.fatal {
+            // What came back from the wire or from a compression since: it is not sent again.
+            abort_waiting(&mut self.partitions, fatal);
+        }
         self.take_arrivals(now);
         if now >= self.next_expiry {
             self.expire(now);
@@ -179,7 +183,7 @@ impl Sender {
             transactions.poll(network, now);
         }
         self.send_all(network, now);
-        self.retire_idle();
+        self.retire_idle(now);
     }
 
     /// Takes a completion that is the Sender's own; gives others back.
@@ -213,6 +217,8 @@ impl Sender {
         partition.compressing = false;
         match result {
             Ok((batch, memory)) => {
+                // Nobody looked at its age while it was away.
+                self.next_expiry = self.next_expiry.min(created_at + self.settings.delivery_timeout);
                 let order = partition.next_order(batch.record_count());
                 let batch = ProducerBatch::unsealed(completer, batch, memory, created_at, order);
                 partition.waiting.push_back(batch);
@@ -254,7 +260,7 @@ impl Sender {
     /// Fails everything that is not acknowledged, in flight or not.
     pub fn abort(&mut self, error: &ProduceError) {
         self.accumulator.abort(error);
-        self.abort_waiting(error);
+        abort_waiting(&mut self.partitions, error);
         for request in std::mem::take(&mut self.in_flight).into_values() {
             for InFlightBatch { batch, .. } in request.batches {
                 batch.complete(Outcome::Failed(error.clone()));
@@ -274,16 +280,8 @@ impl Sender {
         tracing::error!(%error, "the producer cannot go on");
         self.accumulator.refuse(AppendError::Fatal(error.clone()));
         self.accumulator.abort(&error);
-        self.abort_waiting(&error);
+        abort_waiting(&mut self.partitions, &error);
         self.fatal = Some(error);
-    }
-
-    fn abort_waiting(&mut self, error: &ProduceError) {
-        for partition in self.partitions.iter_mut().flatten() {
-            for batch in partition.waiting.drain(..) {
-                batch.complete(Outcome::Failed(error.clone()));
-            }
-        }
     }
 
     /// Queues that have got their first record since the last turn.
@@ -306,12 +304,19 @@ impl Sender {
         self.arrivals = arrivals;
     }
 
-    /// Lets go of partitions that have nothing left; their next record brings them back.
-    fn retire_idle(&mut self) {
-        let partitions = &self.partitions;
-        let retired = |id: &usize| match partitions.get(*id) {
-            Some(Some(partition)) => partition.is_idle() && partition.queue.unlist_if_empty(),
-            _ => true,
+    /// Lets go of partitions that have had nothing for linger.ms; their next record brings them back. Before that a
+    /// new batch does not have to wake the Sender, which is awake again in time for its linger.
+    fn retire_idle(&mut self, now: Instant) {
+        let Self { partitions, settings, .. } = self;
+        let mut retired = |id: &usize| {
+            let Some(Some(partition)) = partitions.get_mut(*id) else { return true };
+            if !partition.is_idle() {
+                partition.idle_since = None;
+                return false;
+            }
+            let since = *partition.idle_since.get_or_insert(now);
+            let long = partition.leader.is_none() || now >= since + settings.linger;
+            long && partition.queue.unlist_if_empty()
         };
         let before = self.active.len();
         self.active.retain(|id| !retired(id));
@@ -375,10 +380,25 @@ impl Sender {
     }
 }
 
+fn abort_waiting(partitions: &mut [Option<PartitionState>], error: &ProduceError) {
+    for partition in partitions.iter_mut().flatten() {
+        for batch in partition.waiting.drain(..) {
+            batch.complete(Outcome::Failed(error.clone()));
+        }
+    }
+}
+
 impl Drop for Sender {
-    /// Nobody is left to deliver anything: whoever waits is told.
+    /// Nobody is left to deliver anything: whoever waits is told. Nobody asked for that, unless records are refused
+    /// already: then the driver panicked.
     fn drop(&mut self) {
-        self.accumulator.refuse(AppendError::Closed);
-        self.abort(&ProduceError::Closed);
+        let (refusal, error) = if self.accumulator.is_refusing() {
+            (AppendError::Closed, ProduceError::Closed)
+        } else {
+            let lost = ProduceError::Fatal { code: None, cause: DRIVER_LOST.into() };
+            (AppendError::Fatal(lost.clone()), lost)
+        };
+        self.accumulator.refuse(refusal);
+        self.abort(&error);
     }
 }

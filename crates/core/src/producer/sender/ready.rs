@@ -1,5 +1,7 @@
 //! Which nodes have something that must go now (`RecordAccumulator.ready`).
 
+use milena_protocol::records::BATCH_HEADER_LEN;
+
 use super::{Sender, Settings};
 use crate::{
     network::{NetworkClient, NodeId},
@@ -38,8 +40,12 @@ impl Sender {
     ) -> bool {
         let idempotent = self.transactions.is_some();
         let (settings, mut wake_at) = (self.settings, self.wake_at);
-        let enough =
-            ready_size(settings.batch_size, network.in_flight(node)).min(settings.max_request_size / 2);
+        let in_flight = network.in_flight(node);
+        // A node that takes nothing need not wake anybody: its next answer will.
+        let enough = match in_flight < network.in_flight_limit() {
+            true => ready_size(settings.batch_size, in_flight).min(settings.max_request_size / 2),
+            false => usize::MAX,
+        };
         let mut ready = false;
         let ids = self.nodes.get(&node).map_or(&[][..], |queue| &queue.partitions);
         for partition in ids.iter().filter_map(|id| self.partitions.get(*id)?.as_ref()) {
@@ -52,6 +58,8 @@ impl Sender {
                         break;
                     }
                     Some(at) => wake_at = wake_at.min(at),
+                    // A batch that begins meanwhile does not wake anybody: it is found in time for its linger.
+                    None if !settings.linger.is_zero() => wake_at = wake_at.min(now + settings.linger),
                     None => {}
                 },
             }
@@ -61,7 +69,7 @@ impl Sender {
     }
 }
 
-/// When the partition's first batch must go; none when it has none.
+/// When the partition's first batch must go; none when it has none. Tells the queue when to wake the Sender.
 fn ready_at(
     partition: &PartitionState,
     settings: &Settings,
@@ -73,8 +81,9 @@ fn ready_at(
         return Some(now);
     }
     if partition.compressing {
-        return None;
+        return Some(Instant::FAR_FUTURE);
     }
+    partition.queue.set_wake_size(enough.max(BATCH_HEADER_LEN + 1));
     let lingers_until = partition.queue.oldest()? + settings.linger;
     if pressure || lingers_until <= now {
         return Some(now);
