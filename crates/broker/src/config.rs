@@ -149,8 +149,8 @@ impl ListenerConfig {
 pub struct SocketConfig {
     /// `socket.request.max.bytes`: a longer frame closes its connection.
     pub request_max_bytes: usize,
-    /// `max.connections`: one more is closed as soon as it is accepted. Kafka has no bound by default; ours is one that
-    /// leaves file descriptors for the log under the usual limits.
+    /// `max.connections`: one more is closed as soon as it is accepted. Kafka has no bound by default. Never more than three
+    /// quarters of the files that the process may open (`ulimit -n`): the log needs some.
     pub max_connections: usize,
     /// `connections.max.idle.ms`: a connection that is silent for so long, and waits for nothing, is closed.
     pub connections_max_idle: Duration,

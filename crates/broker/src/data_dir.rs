@@ -87,7 +87,10 @@ pub(crate) struct DataDir {
 impl DataDir {
     /// Creates the directory if it is missing, and takes it.
     pub(crate) fn lock(fs: &SharedFileSystem, path: &Path) -> Result<Self, BrokerError> {
-        fs.create_dir_all(path).map_err(BrokerError::io(path))?;
+        fs.create_dir_all(path).map_err(|error| match error.kind() {
+            io::ErrorKind::AlreadyExists => BrokerError::NotADirectory(path.to_owned()),
+            _ => BrokerError::io(path)(error),
+        })?;
         let lock_path = path.join(LOCK_FILE);
         let lock = fs.lock(&lock_path).map_err(|error| match error.kind() {
             io::ErrorKind::WouldBlock => BrokerError::DataDirInUse {

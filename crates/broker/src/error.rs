@@ -18,6 +18,9 @@ pub enum BrokerError {
         /// Who holds it, as far as is known.
         holder: String,
     },
+    /// Where the data directory should be is a file. The caller's fault.
+    #[error("{} is no directory: name one, or a path where one can be created", .0.display())]
+    NotADirectory(PathBuf),
     /// The configuration contradicts itself or Kafka. The caller's fault.
     #[error("invalid configuration: {0}")]
     InvalidConfig(String),

@@ -103,7 +103,8 @@ fn init_log(cli: &Cli) {
     let default = match (&cli.command, &cli.global) {
         (_, Global { verbose: true, .. }) => "info,milena=debug,milena_core=debug,milena_broker=debug",
         (Command::Broker(_), _) => "info",
-        _ => "error",
+        // What recovery cut off an embedded broker's log is nowhere else to be seen.
+        _ => "error,milena_storage=warn",
     };
     let filter = EnvFilter::try_from_default_env().unwrap_or_else(|_| EnvFilter::new(default));
     tracing_subscriber::fmt().with_env_filter(filter).with_writer(io::stderr).init();

@@ -45,9 +45,10 @@ impl SocketServer {
     /// Starts to serve.
     pub(crate) fn start(
         listeners: Vec<BoundListener>,
-        config: SocketConfig,
+        mut config: SocketConfig,
         handler: Arc<dyn RequestHandler>,
     ) -> Self {
+        config.max_connections = config.max_connections.min(connections_within(open_files_limit()));
         let (stop, stopping) = watch::channel(false);
         let log = PeerLog::new();
         let shared = Arc::new(Shared { handler, config, log, connections: AtomicUsize::new(0), stopping });
@@ -75,6 +76,19 @@ impl Drop for AbortOnDrop {
     fn drop(&mut self) {
         self.0.abort();
     }
+}
+
+/// How many files and sockets this process may have open.
+fn open_files_limit() -> Option<u64> {
+    #[cfg(unix)]
+    return rustix::process::getrlimit(rustix::process::Resource::Nofile).current;
+    #[cfg(not(unix))]
+    None
+}
+
+/// Connections that leave a quarter of the files to the log: without any, no segment could be opened or rolled.
+fn connections_within(open_files: Option<u64>) -> usize {
+    open_files.map_or(usize::MAX, |files| usize::try_from(files - files / 4).unwrap_or(usize::MAX))
 }
 
 /// Accepts until the broker stops, then waits for the connections to end.
@@ -118,4 +132,16 @@ fn admit(shared: &Arc<Shared>, connections: &mut JoinSet<()>, stream: TcpStream,
         serve(&shared, stream, peer).await;
         drop(slot);
     });
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn connections_leave_files_to_the_log() {
+        assert_eq!(connections_within(Some(1024)), 768);
+        assert_eq!(connections_within(Some(0)), 0);
+        assert_eq!(connections_within(None), usize::MAX);
+    }
 }

@@ -22,6 +22,7 @@ use crate::{
 };
 
 pub(crate) async fn run(global: &Global, args: &BrokerArgs) -> anyhow::Result<Outcome> {
+    allow_open_files();
     let stop = Stop::listen()?;
     let config = config(&global.data, args).await?;
     let broker = start(config).await?;
@@ -41,6 +42,19 @@ pub(crate) async fn run(global: &Global, args: &BrokerArgs) -> anyhow::Result<Ou
     }
     told?;
     Ok(Outcome::Done)
+}
+
+/// As many open files as the system grants, as the JVM does for Kafka: each connection and each segment is one.
+fn allow_open_files() {
+    #[cfg(unix)]
+    {
+        use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
+        let Rlimit { current, maximum } = getrlimit(Resource::Nofile);
+        // Where it is refused the broker takes fewer connections.
+        if current != maximum && setrlimit(Resource::Nofile, Rlimit { current: maximum, maximum }).is_err() {
+            tracing::debug!(?current, ?maximum, "the limit of open files stays as it is");
+        }
+    }
 }
 
 async fn config(dir: &Path, args: &BrokerArgs) -> anyhow::Result<BrokerConfig> {

@@ -33,7 +33,8 @@ pub(super) fn set(config: &mut BrokerConfig, key: &str, value: &str) -> Result<(
                 millis(value).ok_or_else(|| invalid("a number of milliseconds, 1 or more"))?;
         }
         "socket.request.max.bytes" => {
-            config.socket.request_max_bytes = number(value).ok_or_else(|| invalid("a number of bytes"))?;
+            config.socket.request_max_bytes =
+                number(value).filter(|n| *n > 0).ok_or_else(|| invalid("a number of bytes, 1 or more"))?;
         }
         "max.connections" => {
             config.socket.max_connections =
@@ -130,6 +131,7 @@ mod tests {
         assert_eq!(error("nonsense", "1"), "unknown broker setting `nonsense`");
         assert_eq!(error("log.nonsense", "1"), "unknown broker setting `log.nonsense`");
         assert_eq!(error("num.partitions", "0"), "`num.partitions=0`: expected a number, 1 or more");
+        assert!(error("socket.request.max.bytes", "0").contains("1 or more"));
         assert_eq!(error("delete.topic.enable", "yes"), "`delete.topic.enable=yes`: expected true or false");
         assert!(error("log.segment.bytes", "x").contains("segment.bytes"));
     }

@@ -86,6 +86,7 @@ fn a_directory_or_a_port_that_is_taken() {
     let file = place.file("file", "");
     let error = place.run(&["topics", "list", "--data", file.to_str().unwrap()]).error(1);
     assert!(error.contains(file.to_str().unwrap()) && error.contains("--data"), "{error}");
+    assert!(error.contains("is no directory"), "{error}");
     let port = bootstrap.rsplit_once(':').unwrap().1;
     let error = place.run(&["broker", "--port", port, "--data", "elsewhere"]).error(1);
     assert!(error.contains(&bootstrap) && error.contains("--port"), "{error}");

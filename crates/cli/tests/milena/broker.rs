@@ -93,3 +93,18 @@ fn what_was_acknowledged_before_the_broker_was_killed_is_there_afterwards() {
     assert!(back.len() >= acknowledged, "{} there, {acknowledged} acknowledged", back.len());
     assert!(back[..acknowledged].iter().eq(lines[..acknowledged].iter()), "not what was acknowledged");
 }
+
+#[test]
+fn what_a_recovery_cuts_off_is_said() {
+    let place = Place::new();
+    place.run_with(&["produce", "-t", "t"], "a\nb\n").ok();
+    // As after a kill, and with a bit that the disk has turned.
+    std::fs::remove_file(place.data().join("logs/.kafka_cleanshutdown")).unwrap();
+    let log = place.data().join("logs/t-0/00000000000000000000.log");
+    let mut bytes = std::fs::read(&log).unwrap();
+    *bytes.last_mut().unwrap() ^= 1;
+    std::fs::write(&log, bytes).unwrap();
+    let found = place.run(&["consume", "-t", "t", "-e"]);
+    assert!(found.status.success() && found.stdout.is_empty(), "{found:?}");
+    assert!(found.stderr.contains("00000000000000000000.log") && found.stderr.contains("CRC"), "{found:?}");
+}
