@@ -93,7 +93,6 @@ impl Broker {
 
     /// As [`start`](Self::start), but as one broker of a cluster whose brokers share a registry. It serves when this
     /// returns; what it leads it hears from the controller.
-    #[allow(dead_code, reason = "the embedded cluster starts its brokers so")]
     pub(crate) async fn start_in(
         config: BrokerConfig,
         registry: Arc<ClusterRegistry>,
@@ -185,7 +184,6 @@ impl Broker {
     }
 
     /// What its requests work on.
-    #[cfg(test)]
     pub(crate) fn node(&self) -> &Arc<Node> {
         &self.node
     }

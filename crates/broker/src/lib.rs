@@ -41,6 +41,7 @@ mod broker;
 #[cfg(test)]
 mod broker_cluster_tests;
 mod clock;
+mod cluster;
 pub mod config;
 mod controller;
 mod data_dir;
@@ -75,6 +76,7 @@ pub mod engines {
 }
 
 pub use broker::{Broker, StartedOrJoined};
+pub use cluster::{ClusterError, EmbeddedCluster, EmbeddedClusterBuilder};
 pub use config::{BrokerConfig, ListenerConfig, ReplicaSelector, SocketConfig};
 pub use data_dir::{DataDirState, RunningBroker, running};
 pub use error::BrokerError;
