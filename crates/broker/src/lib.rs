@@ -57,6 +57,7 @@ mod registry;
 #[doc(hidden)]
 pub mod replica;
 mod replica_manager;
+mod task_gate;
 mod topic_configs;
 
 /// The pure engines of a cluster, for a simulation of one: everything here is decisions, and no promise of stability.

@@ -21,6 +21,7 @@ use crate::controller::{Controller, CreateTopic};
 use crate::data_dir::DataDir;
 use crate::node::{Node, random_uuid};
 use crate::registry::{ClusterRegistry, RegistryConfig, RegistryStore};
+use crate::task_gate::TaskGate;
 use crate::{Broker, BrokerConfig, BrokerError};
 
 /// The registry, inside of the cluster's directory.
@@ -122,15 +123,14 @@ impl EmbeddedCluster {
         self.members.keys().copied().collect()
     }
 
-    /// The ids of the brokers that run, in order.
+    /// The ids of the brokers that run or are paused, in order.
     pub fn running(&self) -> Vec<i32> {
         self.brokers.lock().keys().copied().collect()
     }
 
-    /// The broker that is the controller, if one that runs is it.
+    /// The broker that is the controller, if one that runs and is not paused is it.
     pub fn controller(&self) -> Option<i32> {
-        let brokers = self.brokers.lock();
-        brokers.values().find(|broker| broker.node().controller.is_active()).map(Broker::node_id)
+        self.active_controller().map(|(id, _)| id)
     }
 
     /// Who leads a partition, as the controller has it: a broker that was killed leads until its session ends. None when
@@ -146,7 +146,7 @@ impl EmbeddedCluster {
         state.partition(topic, partition).map(|partition| partition.isr.clone()).unwrap_or_default()
     }
 
-    /// Creates a topic. When this returns, every broker that runs knows it, and every partition's leader serves it.
+    /// Creates a topic. When this returns, every broker that runs and is not paused knows it, and every partition's leader serves it.
     ///
     /// # Errors
     /// [`ClusterError::Refused`] when the controller refuses, for instance because the topic exists or there are fewer
@@ -184,7 +184,7 @@ impl EmbeddedCluster {
         let until = Instant::now() + PATIENCE;
         loop {
             self.wait("a controller", |cluster| cluster.active_controller().is_some()).await?;
-            let Some(controller) = self.active_controller() else { continue };
+            let Some((_, controller)) = self.active_controller() else { continue };
             match controller.create_topics(vec![topic.clone()], false, PATIENCE).await.pop() {
                 // It lost the office between two lines; another one has it soon.
                 Some(Err(error)) if error.code == ErrorCode::NOT_CONTROLLER && Instant::now() < until => {}
@@ -234,6 +234,24 @@ impl EmbeddedCluster {
         Ok(())
     }
 
+    /// Holds a broker as SIGSTOP holds a process: it makes no step, its sockets stay open, and bytes sent to it wait. When
+    /// its session ends, others take over; [`resume`](Self::resume)d it learns of that as one that was only slow. Pausing
+    /// it twice is pausing it once. [`kill`](Self::kill) works on it; [`stop`](Self::stop) resumes it first.
+    ///
+    /// # Errors
+    /// As [`kill`](Self::kill).
+    pub fn pause(&self, id: i32) -> Result<(), ClusterError> {
+        self.with_gate(id, TaskGate::close)
+    }
+
+    /// Lets a paused broker go on.
+    ///
+    /// # Errors
+    /// As [`kill`](Self::kill).
+    pub fn resume(&self, id: i32) -> Result<(), ClusterError> {
+        self.with_gate(id, TaskGate::open)
+    }
+
     /// Waits for something that the cluster does by itself, at most half a minute, for instance
     /// `wait("a whole ISR", |cluster| cluster.isr("orders", 0).len() == 3)`.
     ///
@@ -276,9 +294,20 @@ impl EmbeddedCluster {
         self.brokers.lock().remove(&id).ok_or(ClusterError::NotRunning(id))
     }
 
-    fn active_controller(&self) -> Option<Arc<Controller>> {
+    fn with_gate(&self, id: i32, work: impl FnOnce(&TaskGate)) -> Result<(), ClusterError> {
+        self.member(id)?;
         let brokers = self.brokers.lock();
-        brokers.values().map(|broker| &broker.node().controller).find(|held| held.is_active()).cloned()
+        work(&brokers.get(&id).ok_or(ClusterError::NotRunning(id))?.node().gate);
+        Ok(())
+    }
+
+    fn active_controller(&self) -> Option<(i32, Arc<Controller>)> {
+        // One that is paused may not know yet that it has been replaced.
+        let id = self.registry.watch().borrow().controller?.id;
+        let brokers = self.brokers.lock();
+        let node = brokers.get(&id)?.node();
+        let acts = node.controller.is_active() && !node.gate.is_closed();
+        acts.then(|| (id, node.controller.clone()))
     }
 
     fn all_know_all(&self) -> bool {
@@ -287,10 +316,10 @@ impl EmbeddedCluster {
             let cache = broker.node().metadata_cache.load();
             cache.controller_id().is_some() && brokers.keys().all(|id| cache.broker(*id).is_some())
         };
-        brokers.values().all(knows_all)
+        brokers.values().filter(|broker| !broker.node().gate.is_closed()).all(knows_all)
     }
 
-    /// Whether every broker that runs knows who leads each partition of a topic, and those leaders know it too.
+    /// Whether every broker that runs and is not paused knows who leads each partition of a topic, and those leaders know it too.
     fn is_served(&self, topic: &str) -> bool {
         let brokers = self.brokers.lock();
         let leads = |id: i32, number: i32| {
@@ -303,6 +332,6 @@ impl EmbeddedCluster {
             let Some(topic) = cache.topic(topic) else { return false };
             topic.partitions().iter().all(|partition| leads(partition.leader, partition.partition))
         };
-        brokers.values().all(|broker| knows(broker.node()))
+        brokers.values().map(Broker::node).all(|node| node.gate.is_closed() || knows(node))
     }
 }

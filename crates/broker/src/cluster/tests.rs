@@ -75,3 +75,27 @@ async fn settings_that_cannot_be_are_refused() {
         assert!(matches!(error, ClusterError::Cluster(BrokerError::InvalidConfig(_))), "{error}");
     }
 }
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_paused_broker_is_replaced_and_follows_when_it_goes_on() {
+    let cluster =
+        EmbeddedCluster::builder().session_timeout(Duration::from_millis(400)).start().await.unwrap();
+    cluster.create_topic("orders", 1, 3).await.unwrap();
+    let paused = cluster.leader("orders", 0).unwrap();
+    cluster.pause(paused).unwrap();
+    let moved =
+        |cluster: &EmbeddedCluster| cluster.leader("orders", 0).is_some_and(|leader| leader != paused);
+    cluster.wait("another leader", moved).await.unwrap();
+    cluster.wait("it serves", |cluster| cluster.is_served("orders")).await.unwrap();
+    let leads = |cluster: &EmbeddedCluster| {
+        let partition = cluster.brokers.lock()[&paused].node().replica_manager.partition("orders", 0);
+        partition.unwrap().check_leader(-1).is_ok()
+    };
+    assert!(leads(&cluster), "it has not heard of it");
+    // It was replaced as the controller, too, if it was one.
+    cluster.create_topic("more", 1, 2).await.unwrap();
+    cluster.resume(paused).unwrap();
+    cluster.wait("a follower", |cluster| !leads(cluster)).await.unwrap();
+    cluster.wait("a whole ISR", |cluster| cluster.isr("orders", 0).len() == 3).await.unwrap();
+    cluster.shutdown().await.unwrap();
+}
