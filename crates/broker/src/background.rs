@@ -27,25 +27,25 @@ pub(crate) struct Background {
 impl Background {
     pub(crate) fn start(node: &Arc<Node>) -> Self {
         let mut tasks = vec![
-            tokio::spawn(every(node.config.retention_check_interval, node.clone(), |node| {
+            node.gate.spawn(every(node.config.retention_check_interval, node.clone(), |node| {
                 node.replica_manager.delete_old_segments();
             })),
-            tokio::spawn(every(CHECKPOINT_EVERY, node.clone(), |node| {
+            node.gate.spawn(every(CHECKPOINT_EVERY, node.clone(), |node| {
                 if let Err(error) = node.replica_manager.logs().checkpoint() {
                     tracing::warn!(%error, "the checkpoints cannot be written; a recovery will take longer");
                 }
             })),
-            tokio::spawn(every(HIGH_WATERMARK_CHECKPOINT_EVERY, node.clone(), |node| {
+            node.gate.spawn(every(HIGH_WATERMARK_CHECKPOINT_EVERY, node.clone(), |node| {
                 node.replica_manager.checkpoint_high_watermarks();
             })),
-            tokio::spawn(every(node.config.replica_lag_time_max / 2, node.clone(), |node| {
+            node.gate.spawn(every(node.config.replica_lag_time_max / 2, node.clone(), |node| {
                 node.replica_manager.shrink_isrs();
             })),
         ];
         let groups = node.groups.clone();
         tasks.push(tokio::spawn(async move { groups.run().await }));
         if let FsyncPolicy::Interval(wait) = node.config.fsync {
-            tasks.push(tokio::spawn(every(wait, node.clone(), |node| {
+            tasks.push(node.gate.spawn(every(wait, node.clone(), |node| {
                 if let Err(error) = node.replica_manager.logs().flush_due(node.clock.now_ms()) {
                     tracing::error!(%error, "a log cannot be synced and takes no more records");
                 }
@@ -56,6 +56,7 @@ impl Background {
             metadata_cache: node.metadata_cache.clone(),
             listener: node.config.inter_broker_listener().to_owned(),
             fsync: node.config.fsync,
+            gate: node.gate.clone(),
         });
         Self { tasks, _replication }
     }

@@ -7,7 +7,6 @@ use std::sync::Arc;
 
 use milena_storage::checkpoint::MetaProperties;
 use milena_storage::{LogManager, LogManagerOptions};
-use tokio::runtime::Handle;
 
 use crate::BrokerError;
 use crate::clock::Clock;
@@ -22,6 +21,7 @@ use crate::node::{Node, random_uuid};
 use crate::producer_ids::ProducerIdManager;
 use crate::registry::{ClusterRegistry, ClusterRegistryError, RegistryConfig, RegistryStore};
 use crate::replica_manager::ReplicaManager;
+use crate::task_gate::TaskGate;
 use crate::topic_configs::TopicConfigs;
 
 /// The logs, inside of the data directory.
@@ -45,7 +45,7 @@ pub(crate) fn boot(
     data_dir: DataDir,
     info: BrokerInfo,
     cluster: &Cluster,
-    runtime: Handle,
+    gate: TaskGate,
 ) -> Result<Node, BrokerError> {
     let clock = Clock;
     let registry = match cluster {
@@ -78,7 +78,7 @@ pub(crate) fn boot(
     ));
     let delivery = match cluster {
         Cluster::Alone => Delivery::Local(obedience.clone()),
-        Cluster::Shared(_) => Delivery::Wire(runtime),
+        Cluster::Shared(_) => Delivery::Wire(gate.clone()),
     };
     let controller = Controller::new(controller_config(&config), registry.clone(), delivery);
     if matches!(cluster, Cluster::Alone) {
@@ -93,6 +93,7 @@ pub(crate) fn boot(
     Ok(Node {
         config,
         clock,
+        gate,
         metadata_cache,
         topic_configs,
         replica_manager,

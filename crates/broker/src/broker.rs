@@ -19,6 +19,7 @@ use crate::metadata_cache::{BrokerEndpoint, BrokerInfo};
 use crate::network::{BoundListener, SocketServer};
 use crate::node::Node;
 use crate::registry::ClusterRegistry;
+use crate::task_gate::TaskGate;
 use crate::{BrokerError, boot};
 
 /// How long a start waits for a directory or a port that another broker is just giving up.
@@ -93,7 +94,6 @@ impl Broker {
 
     /// As [`start`](Self::start), but as one broker of a cluster whose brokers share a registry. It serves when this
     /// returns; what it leads it hears from the controller.
-    #[allow(dead_code, reason = "the embedded cluster starts its brokers so")]
     pub(crate) async fn start_in(
         config: BrokerConfig,
         registry: Arc<ClusterRegistry>,
@@ -154,11 +154,11 @@ impl Broker {
             endpoints: listeners.iter().map(|listener| listener.advertised.clone()).collect(),
         };
         let is_member = matches!(cluster, Cluster::Shared(_));
-        let (own, runtime) = (info.clone(), Handle::current());
-        let node = blocking(move || boot::boot(config, data_dir, own, &cluster, runtime)).await?;
+        let (own, gate) = (info.clone(), TaskGate::new(Handle::current()));
+        let node = blocking(move || boot::boot(config, data_dir, own, &cluster, gate)).await?;
         let node = Arc::new(node);
         let handler = Arc::new(KafkaApis::new(node.clone()));
-        let sockets = SocketServer::start(bound, node.config.socket.clone(), handler);
+        let sockets = SocketServer::start(bound, node.config.socket.clone(), handler, &node.gate);
         let background = Background::start(&node);
         let period = node.registry.heartbeat_interval();
         let membership = is_member.then(|| Membership::start(node.clone(), info, period));
@@ -185,7 +185,6 @@ impl Broker {
     }
 
     /// What its requests work on.
-    #[cfg(test)]
     pub(crate) fn node(&self) -> &Arc<Node> {
         &self.node
     }
@@ -224,6 +223,8 @@ impl Broker {
     /// When something cannot be made durable. The broker has stopped nevertheless, and the next start recovers.
     pub async fn shutdown(self) -> Result<(), BrokerError> {
         let Self { sockets, background, membership, node, .. } = self;
+        // Who is paused cannot leave in order.
+        node.gate.open();
         let withdrawn = node.data_dir.withdraw();
         if membership.is_some() {
             move_leaderships_away(&node).await;

@@ -202,7 +202,8 @@ async fn elections_22_a_broker_that_stops_hands_over_first() {
     // It had moved before the broker was gone, so nobody waits for a session to end.
     let state = cluster.registry.cluster_state();
     assert_eq!(state.partition("t", 0).unwrap().leader, 1);
-    assert!(cluster.serves(1, "t"));
+    // The controller answers when it has decided; the new leader hears of it as soon as the wire allows.
+    cluster.wait("its work done", |cluster| cluster.serves(1, "t")).await;
     cluster.wait("no leader", |cluster| cluster.all_see("alone", NO_LEADER)).await;
 }
 

@@ -42,6 +42,7 @@ mod broker;
 #[cfg(test)]
 mod broker_cluster_tests;
 mod clock;
+mod cluster;
 pub mod config;
 mod controller;
 mod coordinator;
@@ -58,6 +59,7 @@ mod registry;
 #[doc(hidden)]
 pub mod replica;
 mod replica_manager;
+mod task_gate;
 mod topic_configs;
 
 /// The pure engines of a cluster, for a simulation of one: everything here is decisions, and no promise of stability.
@@ -77,6 +79,7 @@ pub mod engines {
 }
 
 pub use broker::{Broker, StartedOrJoined};
+pub use cluster::{ClusterError, EmbeddedCluster, EmbeddedClusterBuilder};
 pub use config::{BrokerConfig, ListenerConfig, ReplicaSelector, SocketConfig};
 pub use data_dir::{DataDirState, RunningBroker, running};
 pub use error::BrokerError;

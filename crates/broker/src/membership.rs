@@ -22,7 +22,8 @@ impl Membership {
     /// and registers again when the session was lost.
     pub(crate) fn start(node: Arc<Node>, info: BrokerInfo, period: Duration) -> Self {
         let view = node.registry.watch();
-        Self { task: tokio::spawn(Member { node, info }.run(view, period)) }
+        let gate = node.gate.clone();
+        Self { task: gate.spawn(Member { node, info }.run(view, period)) }
     }
 }
 

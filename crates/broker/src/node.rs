@@ -17,6 +17,7 @@ use crate::network::InterBrokerConnection;
 use crate::producer_ids::ProducerIdManager;
 use crate::registry::ClusterRegistry;
 use crate::replica_manager::ReplicaManager;
+use crate::task_gate::TaskGate;
 use crate::topic_configs::TopicConfigs;
 
 /// How long the controller may take to answer another broker.
@@ -27,6 +28,8 @@ const CONTROLLER_TIMEOUT: Duration = Duration::from_secs(15);
 pub(crate) struct Node {
     pub(crate) config: BrokerConfig,
     pub(crate) clock: Clock,
+    /// Whatever runs for this broker has been spawned through it.
+    pub(crate) gate: TaskGate,
     pub(crate) metadata_cache: Arc<MetadataCache>,
     pub(crate) topic_configs: Arc<TopicConfigs>,
     pub(crate) replica_manager: Arc<ReplicaManager>,

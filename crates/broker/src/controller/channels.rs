@@ -8,7 +8,6 @@ use milena_protocol::ErrorCode;
 use milena_protocol::messages::leader_and_isr_response::{
     LeaderAndIsrPartitionError, LeaderAndIsrTopicError,
 };
-use tokio::runtime::Handle;
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 use tokio::task::AbortHandle;
 use tokio::time::{sleep, timeout};
@@ -21,6 +20,7 @@ use super::{ControlBody, ControlRequest, Controller};
 use crate::metadata_cache::BrokerEndpoint;
 use crate::network::InterBrokerConnection;
 use crate::registry::RegisteredBroker;
+use crate::task_gate::TaskGate;
 
 /// How long a channel waits before it tries a broker again that it cannot reach.
 const RETRY_BACKOFF: Duration = Duration::from_millis(20);
@@ -33,7 +33,7 @@ const REQUEST_TIMEOUT: Duration = Duration::from_secs(30);
 pub(super) struct ControllerChannelManager {
     listener: String,
     controller: Weak<Controller>,
-    runtime: Handle,
+    gate: TaskGate,
     channels: BTreeMap<i32, Channel>,
 }
 
@@ -52,8 +52,8 @@ impl Drop for Channel {
 }
 
 impl ControllerChannelManager {
-    pub(super) fn new(listener: String, controller: Weak<Controller>, runtime: Handle) -> Self {
-        Self { listener, controller, runtime, channels: BTreeMap::new() }
+    pub(super) fn new(listener: String, controller: Weak<Controller>, gate: TaskGate) -> Self {
+        Self { listener, controller, gate, channels: BTreeMap::new() }
     }
 
     /// Opens a channel to each broker that is new, and closes those to the dead.
@@ -71,7 +71,7 @@ impl ControllerChannelManager {
             let (queue, inbox) = unbounded_channel();
             let (controller, broker_epoch) = (self.controller.clone(), broker.epoch);
             let task = RequestSendTask { controller, endpoint, connection: None };
-            let task = self.runtime.spawn(task.run(inbox)).abort_handle();
+            let task = self.gate.spawn(task.run(inbox)).abort_handle();
             self.channels.insert(*id, Channel { broker_epoch, queue, task });
         }
     }

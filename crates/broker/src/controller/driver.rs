@@ -7,7 +7,6 @@ use std::time::Duration;
 
 use milena_protocol::{ErrorCode, Uuid};
 use parking_lot::{Mutex, MutexGuard};
-use tokio::runtime::Handle;
 use tokio::sync::watch;
 use tokio::time::timeout;
 
@@ -18,6 +17,7 @@ use super::{
     ElectionKind, IsrChange, PartitionState, RequestId, TopicSelector,
 };
 use crate::registry::{ClusterRegistry, ClusterRegistryError, ControllerInfo, RegistryError, RegistryView};
+use crate::task_gate::TaskGate;
 
 /// A topic to grow.
 #[derive(Debug, Clone)]
@@ -33,7 +33,7 @@ pub(crate) enum Delivery {
     /// There is one broker, this one: it does what it is told before the controller goes on.
     Local(Arc<Obedience>),
     /// Over the wire, to each broker's inter-broker listener.
-    Wire(Handle),
+    Wire(TaskGate),
 }
 
 /// The controller, as one broker knows it.
@@ -110,10 +110,10 @@ impl Controller {
     fn channels(&self) -> Option<ControllerChannelManager> {
         match &self.delivery {
             Delivery::Local(_) => None,
-            Delivery::Wire(runtime) => Some(ControllerChannelManager::new(
+            Delivery::Wire(gate) => Some(ControllerChannelManager::new(
                 self.config.inter_broker_listener.clone(),
                 self.own.clone(),
-                runtime.clone(),
+                gate.clone(),
             )),
         }
     }

@@ -13,6 +13,7 @@ use super::connection::serve;
 use super::{ConnectionSlot, Peer, PeerLog, RequestHandler, Shared, stopped};
 use crate::BrokerError;
 use crate::config::{ListenerConfig, SocketConfig};
+use crate::task_gate::TaskGate;
 
 /// How long to wait when the system will not accept: most often it is out of file descriptors, and trying again at
 /// once would only burn a core.
@@ -47,12 +48,20 @@ impl SocketServer {
         listeners: Vec<BoundListener>,
         mut config: SocketConfig,
         handler: Arc<dyn RequestHandler>,
+        gate: &TaskGate,
     ) -> Self {
         config.max_connections = config.max_connections.min(connections_within(open_files_limit()));
         let (stop, stopping) = watch::channel(false);
         let log = PeerLog::new();
-        let shared = Arc::new(Shared { handler, config, log, connections: AtomicUsize::new(0), stopping });
-        let start = |listener| AbortOnDrop(tokio::spawn(accept(shared.clone(), listener)));
+        let shared = Arc::new(Shared {
+            handler,
+            config,
+            log,
+            connections: AtomicUsize::new(0),
+            stopping,
+            gate: gate.clone(),
+        });
+        let start = |listener| AbortOnDrop(gate.spawn(accept(shared.clone(), listener)));
         Self { acceptors: listeners.into_iter().map(start).collect(), stop }
     }
 
@@ -128,10 +137,11 @@ fn admit(shared: &Arc<Shared>, connections: &mut JoinSet<()>, stream: TcpStream,
         tracing::debug!(peer = %peer.address, %error, "cannot set TCP_NODELAY");
     }
     let shared = shared.clone();
-    connections.spawn(async move {
+    let gate = shared.gate.clone();
+    connections.spawn(gate.guard(async move {
         serve(&shared, stream, peer).await;
         drop(slot);
-    });
+    }));
 }
 
 #[cfg(test)]

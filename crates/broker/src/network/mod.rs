@@ -25,6 +25,7 @@ use milena_protocol::Frame;
 use tokio::sync::watch;
 
 use crate::config::SocketConfig;
+use crate::task_gate::TaskGate;
 
 pub(crate) use acceptor::{BoundListener, SocketServer};
 pub(crate) use inter_broker::InterBrokerConnection;
@@ -72,6 +73,7 @@ pub(crate) struct Shared {
     config: SocketConfig,
     log: PeerLog,
     connections: AtomicUsize,
+    gate: TaskGate,
     /// Turns true when no more requests are to be read.
     stopping: watch::Receiver<bool>,
 }

@@ -14,6 +14,7 @@ use tokio::time::Instant;
 
 use super::{BoxFuture, CloseReason, Peer, Reply, RequestHandler, SocketServer};
 use crate::config::{ListenerConfig, SocketConfig};
+use crate::task_gate::TaskGate;
 
 /// Answers each request with its correlation id: odd ones at once, even ones when `release` says so. −1 closes.
 struct Echo {
@@ -57,7 +58,8 @@ async fn serve(config: SocketConfig, answer_padding: usize) -> Server {
     let release = Arc::new(Notify::new());
     let handled = Arc::new(AtomicUsize::new(0));
     let handler = Arc::new(Echo { release: release.clone(), answer_padding, handled: handled.clone() });
-    Server { sockets: SocketServer::start(vec![listener], config, handler), address, release, handled }
+    let gate = TaskGate::new(tokio::runtime::Handle::current());
+    Server { sockets: SocketServer::start(vec![listener], config, handler, &gate), address, release, handled }
 }
 
 fn request(id: i32) -> Bytes {

@@ -257,6 +257,7 @@ impl PartitionState {
                 ErrorCode::INELIGIBLE_REPLICA | ErrorCode::OPERATION_NOT_ATTEMPTED,
             ) => {
                 self.proposed = None;
+                self.forget_joining(request);
                 Changes { high_watermark: self.advance(now), alter_partition: None }
             }
             // The controller has moved on and its next request says where to. Until then either may hold.
@@ -408,6 +409,16 @@ impl PartitionState {
         let mut isr = self.isr.clone();
         isr.insert(replica);
         Some(self.propose(isr))
+    }
+
+    /// Who may not join is waited for no more until it fetches again: it may have been on its way out, and then nobody
+    /// would hear of it, and every record would wait for it as long as it counts as caught up.
+    fn forget_joining(&mut self, request: &AlterPartition) {
+        for (id, _) in request.isr.iter().filter(|(id, _)| !self.isr.contains(id)) {
+            if let Some(follower) = self.followers.get_mut(id) {
+                (follower.caught_up_at, follower.last_fetch) = (None, None);
+            }
+        }
     }
 
     fn propose(&mut self, isr: BTreeSet<i32>) -> AlterPartition {

@@ -122,6 +122,19 @@ fn replication_24_one_that_may_be_in_sync_already_is_waited_for() {
 }
 
 #[test]
+fn replication_24_one_that_may_not_join_is_waited_for_no_more() {
+    // Broker 3 stops in order: it hears of its new leader, fetches once, is told to give up, and is never heard of again.
+    let mut state = leader(&[1, 2], 0);
+    let request = fetch(&mut state, 3, 0, at(1)).alter_partition.unwrap();
+    let refused = AlterPartitionResult::Failed(ErrorCode::INELIGIBLE_REPLICA);
+    let _changes = state.alter_partition_answered(&request, refused, at(2));
+    let _changes = state.appended(4, at(3));
+    assert_eq!(fetch(&mut state, 2, 4, at(4)).high_watermark, Some(4));
+    // If it is not gone, it is as good as any other.
+    assert!(fetch(&mut state, 3, 4, at(5)).alter_partition.is_some());
+}
+
+#[test]
 fn replication_25_only_a_replica_that_lags_too_long_is_removed() {
     let mut state = leader(&[1, 2, 3], 0);
     let _changes = state.appended(5, at(10));

@@ -21,6 +21,7 @@ use crate::network::InterBrokerConnection;
 use crate::replica::{
     AlterPartition, AlterPartitionResult, FetcherConfig, FetcherRequest, FollowedPartition, ReplicaFetcher,
 };
+use crate::task_gate::TaskGate;
 
 /// How long the controller is left alone after a request that failed, and how long a fetcher without partitions sleeps.
 const RETRY_BACKOFF: Duration = Duration::from_millis(50);
@@ -88,6 +89,7 @@ pub(crate) struct ReplicationDeps {
     /// The listener on which brokers talk to each other (`inter.broker.listener.name`).
     pub(crate) listener: String,
     pub(crate) fsync: FsyncPolicy,
+    pub(crate) gate: TaskGate,
 }
 
 /// The tasks; dropping it ends them.
@@ -101,8 +103,9 @@ impl Replication {
     pub(crate) fn start(deps: ReplicationDeps) -> Self {
         let inbox = deps.replica_manager.take_inbox().unwrap_or_else(|| ReplicationQueues::new().1);
         let fetchers = Fetchers { deps: deps.clone(), tasks: BTreeMap::new(), leaders: HashMap::new() };
-        let fetch = tokio::spawn(fetchers.run(inbox.fetch));
-        let isr = tokio::spawn(IsrChanges { deps, controller: None }.run(inbox.isr));
+        let gate = deps.gate.clone();
+        let fetch = gate.spawn(fetchers.run(inbox.fetch));
+        let isr = gate.spawn(IsrChanges { deps, controller: None }.run(inbox.isr));
         Self { tasks: [fetch.abort_handle(), isr.abort_handle()] }
     }
 }
@@ -154,7 +157,7 @@ impl Fetchers {
         let deps = &self.deps;
         let handle = self.tasks.entry(leader).or_insert_with(|| {
             let (commands, inbox) = unbounded_channel();
-            let task = tokio::spawn(FetcherTask::new(leader, deps.clone()).run(inbox)).abort_handle();
+            let task = deps.gate.spawn(FetcherTask::new(leader, deps.clone()).run(inbox)).abort_handle();
             FetcherHandle { commands, partitions: 0, task }
         });
         if self.leaders.insert(partition.name.clone(), leader).is_none() {

@@ -1,0 +1,337 @@
+//! [`EmbeddedCluster`]: several brokers in one process, which talk to each other over real sockets, and can be killed.
+
+mod builder;
+mod error;
+#[cfg(test)]
+mod tests;
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
+
+use milena_protocol::ErrorCode;
+use milena_storage::fs::SharedFileSystem;
+use parking_lot::Mutex;
+use tokio::time::{Instant, MissedTickBehavior, interval};
+
+pub use self::builder::EmbeddedClusterBuilder;
+pub use self::error::ClusterError;
+use crate::controller::{Controller, CreateTopic};
+use crate::data_dir::DataDir;
+use crate::node::{Node, random_uuid};
+use crate::registry::{ClusterRegistry, RegistryConfig, RegistryStore};
+use crate::task_gate::TaskGate;
+use crate::{Broker, BrokerConfig, BrokerError};
+
+/// The registry, inside of the cluster's directory.
+const REGISTRY: &str = "cluster.json";
+
+/// How long the cluster may take for what it does by itself: several sessions, on a machine that is busy with other things.
+const PATIENCE: Duration = Duration::from_secs(30);
+/// The brokers' caches tell nobody that they have changed; looking costs some atomic loads.
+const LOOK_EVERY: Duration = Duration::from_millis(2);
+
+/// A Kafka cluster inside of this process: brokers with listeners, logs, metadata caches and replication of their own, for
+/// any Kafka client in any language.
+///
+/// Brokers can be killed, stopped and restarted while clients use the others. A broker keeps its ports for as long as the
+/// cluster lives. Dropping the cluster kills all of them; [`shutdown`](Self::shutdown) is the controlled way. What was in
+/// memory is then gone, and what was on disk stays.
+///
+/// ```
+/// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// # let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+/// # runtime.block_on(async {
+/// use milena_broker::EmbeddedCluster;
+///
+/// let cluster = EmbeddedCluster::builder().brokers(3).start().await?;
+/// cluster.create_topic("orders", 1, 3).await?;
+/// let leader = cluster.leader("orders", 0).ok_or("no leader")?;
+/// cluster.kill(leader)?;
+/// println!("clients of {} find another leader soon", cluster.bootstrap());
+/// cluster.restart(leader).await?;
+/// cluster.shutdown().await?;
+/// # Ok(()) })
+/// # }
+/// ```
+#[derive(Debug)]
+pub struct EmbeddedCluster {
+    /// Each broker that runs. First, so that brokers end before what they share.
+    brokers: Mutex<BTreeMap<i32, Broker>>,
+    members: BTreeMap<i32, Member>,
+    registry: Arc<ClusterRegistry>,
+    /// Keeps other clusters out of the directory.
+    _data_dir: DataDir,
+}
+
+/// What is known of a broker, be it up or down.
+#[derive(Debug, Clone)]
+struct Member {
+    /// With the ports that it got when it was first started.
+    config: BrokerConfig,
+    bootstrap: String,
+}
+
+impl EmbeddedCluster {
+    /// What a cluster is built with.
+    pub fn builder() -> EmbeddedClusterBuilder {
+        EmbeddedClusterBuilder::new()
+    }
+
+    async fn start(
+        configs: Vec<BrokerConfig>,
+        fs: SharedFileSystem,
+        dir: PathBuf,
+        session_timeout: Duration,
+    ) -> Result<Self, ClusterError> {
+        let opened = tokio::task::spawn_blocking(move || {
+            let data_dir = DataDir::lock(&fs, &dir)?;
+            let store = RegistryStore::new(fs, &dir, REGISTRY);
+            let registry = ClusterRegistry::open(store, RegistryConfig { session_timeout })?;
+            Ok::<_, BrokerError>((data_dir, Arc::new(registry)))
+        });
+        let (_data_dir, registry) = opened.await.map_err(|_| BrokerError::Cancelled)??;
+        let mut cluster = Self { brokers: Mutex::default(), members: BTreeMap::new(), registry, _data_dir };
+        for mut config in configs {
+            let id = config.node_id;
+            let broker = cluster.start_broker(config.clone()).await?;
+            for listener in &mut config.listeners {
+                listener.bind = broker.listener_address(&listener.name).unwrap_or(listener.bind);
+            }
+            cluster.members.insert(id, Member { config, bootstrap: broker.bootstrap() });
+            cluster.brokers.lock().insert(id, broker);
+        }
+        cluster.wait("a controller that every broker knows", Self::all_know_all).await?;
+        Ok(cluster)
+    }
+
+    async fn start_broker(&self, config: BrokerConfig) -> Result<Broker, ClusterError> {
+        let id = config.node_id;
+        let started = Broker::start_in(config, self.registry.clone()).await;
+        started.map_err(|source| ClusterError::Broker { id, source })
+    }
+
+    /// What a client starts with: `host:port` of every broker, up or down, separated by commas.
+    pub fn bootstrap(&self) -> String {
+        let addresses: Vec<&str> = self.members.values().map(|member| member.bootstrap.as_str()).collect();
+        addresses.join(",")
+    }
+
+    /// The ids of all brokers, up or down, in order.
+    pub fn broker_ids(&self) -> Vec<i32> {
+        self.members.keys().copied().collect()
+    }
+
+    /// The ids of the brokers that run or are paused, in order.
+    pub fn running(&self) -> Vec<i32> {
+        self.brokers.lock().keys().copied().collect()
+    }
+
+    /// The broker that is the controller, if one that runs and is not paused is it.
+    pub fn controller(&self) -> Option<i32> {
+        self.active_controller().map(|(id, _)| id)
+    }
+
+    /// Who leads a partition, as the controller has it: a broker that was killed leads until its session ends. None when
+    /// nobody does, or there is no such partition.
+    pub fn leader(&self, topic: &str, partition: i32) -> Option<i32> {
+        let state = self.registry.cluster_state();
+        state.partition(topic, partition).map(|partition| partition.leader).filter(|leader| *leader >= 0)
+    }
+
+    /// The in-sync replicas of a partition, as the controller has them; empty when there is no such partition.
+    pub fn isr(&self, topic: &str, partition: i32) -> Vec<i32> {
+        let state = self.registry.cluster_state();
+        state.partition(topic, partition).map(|partition| partition.isr.clone()).unwrap_or_default()
+    }
+
+    /// Creates a topic. When this returns, every broker that runs and is not paused knows it, and every partition's leader serves it.
+    ///
+    /// # Errors
+    /// [`ClusterError::Refused`] when the controller refuses, for instance because the topic exists or there are fewer
+    /// brokers than replicas; [`ClusterError::TimedOut`] when no controller is elected, or not every broker hears of the
+    /// topic; it may exist then.
+    pub async fn create_topic(
+        &self,
+        name: &str,
+        partitions: i32,
+        replication_factor: i16,
+    ) -> Result<(), ClusterError> {
+        self.create_topic_with(name, partitions, replication_factor, &[]).await
+    }
+
+    /// As [`create_topic`](Self::create_topic), with settings of the topic's own, for instance `min.insync.replicas`.
+    ///
+    /// # Errors
+    /// As [`create_topic`](Self::create_topic).
+    pub async fn create_topic_with(
+        &self,
+        name: &str,
+        partitions: i32,
+        replication_factor: i16,
+        configs: &[(&str, &str)],
+    ) -> Result<(), ClusterError> {
+        let own = |(name, value): &(&str, &str)| ((*name).to_owned(), Some((*value).to_owned()));
+        let topic = CreateTopic {
+            name: name.to_owned(),
+            id: random_uuid(),
+            num_partitions: partitions,
+            replication_factor,
+            assignments: Vec::new(),
+            configs: configs.iter().map(own).collect(),
+        };
+        let until = Instant::now() + PATIENCE;
+        loop {
+            self.wait("a controller", |cluster| cluster.active_controller().is_some()).await?;
+            let Some((_, controller)) = self.active_controller() else { continue };
+            match controller.create_topics(vec![topic.clone()], false, PATIENCE).await.pop() {
+                // It lost the office between two lines; another one has it soon.
+                Some(Err(error)) if error.code == ErrorCode::NOT_CONTROLLER && Instant::now() < until => {}
+                Some(Err(error)) => {
+                    return Err(ClusterError::Refused { code: error.code, message: error.message });
+                }
+                Some(Ok(_)) | None => break,
+            }
+        }
+        // The controller waits for those that it has told. It may have died over it, or a leader.
+        self.wait(&format!("topic {name} on every broker"), |cluster| cluster.is_served(name)).await
+    }
+
+    /// Ends a broker as kill −9 ends a process: its tasks end where they are, its connections break, nothing is flushed.
+    /// Others notice when its session ends.
+    ///
+    /// # Errors
+    /// [`ClusterError::UnknownBroker`], [`ClusterError::NotRunning`].
+    pub fn kill(&self, id: i32) -> Result<(), ClusterError> {
+        drop(self.take(id)?);
+        Ok(())
+    }
+
+    /// Stops a broker in order: its leaderships move first, requests that were read are answered, and its logs are closed.
+    ///
+    /// # Errors
+    /// As [`kill`](Self::kill); [`ClusterError::Broker`] when something cannot be made durable. The broker has stopped
+    /// nevertheless.
+    pub async fn stop(&self, id: i32) -> Result<(), ClusterError> {
+        self.take(id)?.shutdown().await.map_err(|source| ClusterError::Broker { id, source })
+    }
+
+    /// Starts a broker that was killed or stopped, on its files and on its ports. When this returns it serves; what it
+    /// leads or follows it hears from the controller.
+    ///
+    /// # Errors
+    /// [`ClusterError::UnknownBroker`], [`ClusterError::StillRunning`], and [`ClusterError::Broker`] when it does not
+    /// start.
+    pub async fn restart(&self, id: i32) -> Result<(), ClusterError> {
+        let config = self.member(id)?.config.clone();
+        if self.brokers.lock().contains_key(&id) {
+            return Err(ClusterError::StillRunning(id));
+        }
+        // Of two at once the second finds the directory in use.
+        let broker = self.start_broker(config).await?;
+        self.brokers.lock().insert(id, broker);
+        Ok(())
+    }
+
+    /// Holds a broker as SIGSTOP holds a process: it makes no step, its sockets stay open, and bytes sent to it wait. When
+    /// its session ends, others take over; [`resume`](Self::resume)d it learns of that as one that was only slow. Pausing
+    /// it twice is pausing it once. [`kill`](Self::kill) works on it; [`stop`](Self::stop) resumes it first.
+    ///
+    /// # Errors
+    /// As [`kill`](Self::kill).
+    pub fn pause(&self, id: i32) -> Result<(), ClusterError> {
+        self.with_gate(id, TaskGate::close)
+    }
+
+    /// Lets a paused broker go on.
+    ///
+    /// # Errors
+    /// As [`kill`](Self::kill).
+    pub fn resume(&self, id: i32) -> Result<(), ClusterError> {
+        self.with_gate(id, TaskGate::open)
+    }
+
+    /// Waits for something that the cluster does by itself, at most half a minute, for instance
+    /// `wait("a whole ISR", |cluster| cluster.isr("orders", 0).len() == 3)`.
+    ///
+    /// # Errors
+    /// [`ClusterError::TimedOut`] with the name of what did not come about.
+    pub async fn wait(&self, what: &str, is_so: impl Fn(&Self) -> bool) -> Result<(), ClusterError> {
+        let until = Instant::now() + PATIENCE;
+        let mut looks = interval(LOOK_EVERY);
+        looks.set_missed_tick_behavior(MissedTickBehavior::Delay);
+        while !is_so(self) {
+            if Instant::now() >= until {
+                return Err(ClusterError::TimedOut { what: what.to_owned(), waited: PATIENCE });
+            }
+            looks.tick().await;
+        }
+        Ok(())
+    }
+
+    /// Stops all brokers in order, the controller last.
+    ///
+    /// # Errors
+    /// The first of [`stop`](Self::stop). All brokers have stopped nevertheless.
+    pub async fn shutdown(self) -> Result<(), ClusterError> {
+        let mut outcome = Ok(());
+        loop {
+            let (running, controller) = (self.running(), self.controller());
+            let next = running.iter().find(|id| Some(**id) != controller).or(running.first());
+            let Some(id) = next else { return outcome };
+            let stopped = self.stop(*id).await;
+            outcome = outcome.and(stopped);
+        }
+    }
+
+    fn member(&self, id: i32) -> Result<&Member, ClusterError> {
+        self.members.get(&id).ok_or_else(|| ClusterError::UnknownBroker { id, known: self.broker_ids() })
+    }
+
+    fn take(&self, id: i32) -> Result<Broker, ClusterError> {
+        self.member(id)?;
+        self.brokers.lock().remove(&id).ok_or(ClusterError::NotRunning(id))
+    }
+
+    fn with_gate(&self, id: i32, work: impl FnOnce(&TaskGate)) -> Result<(), ClusterError> {
+        self.member(id)?;
+        let brokers = self.brokers.lock();
+        work(&brokers.get(&id).ok_or(ClusterError::NotRunning(id))?.node().gate);
+        Ok(())
+    }
+
+    fn active_controller(&self) -> Option<(i32, Arc<Controller>)> {
+        // One that is paused may not know yet that it has been replaced.
+        let id = self.registry.watch().borrow().controller?.id;
+        let brokers = self.brokers.lock();
+        let node = brokers.get(&id)?.node();
+        let acts = node.controller.is_active() && !node.gate.is_closed();
+        acts.then(|| (id, node.controller.clone()))
+    }
+
+    fn all_know_all(&self) -> bool {
+        let brokers = self.brokers.lock();
+        let knows_all = |broker: &Broker| {
+            let cache = broker.node().metadata_cache.load();
+            cache.controller_id().is_some() && brokers.keys().all(|id| cache.broker(*id).is_some())
+        };
+        brokers.values().filter(|broker| !broker.node().gate.is_closed()).all(knows_all)
+    }
+
+    /// Whether every broker that runs and is not paused knows who leads each partition of a topic, and those leaders know it too.
+    fn is_served(&self, topic: &str) -> bool {
+        let brokers = self.brokers.lock();
+        let leads = |id: i32, number: i32| {
+            let partition =
+                brokers.get(&id).map(|broker| broker.node().replica_manager.partition(topic, number));
+            matches!(partition, Some(Ok(partition)) if partition.check_leader(-1).is_ok())
+        };
+        let knows = |node: &Node| {
+            let cache = node.metadata_cache.load();
+            let Some(topic) = cache.topic(topic) else { return false };
+            topic.partitions().iter().all(|partition| leads(partition.leader, partition.partition))
+        };
+        brokers.values().map(Broker::node).all(|node| node.gate.is_closed() || knows(node))
+    }
+}

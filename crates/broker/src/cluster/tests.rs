@@ -1,0 +1,101 @@
+//! What a cluster does beyond what its brokers' own tests see.
+
+use super::*;
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_topic_is_served_when_create_topic_returns() {
+    let cluster = EmbeddedCluster::builder().start().await.unwrap();
+    assert_eq!(cluster.broker_ids(), [1, 2, 3]);
+    cluster.create_topic("orders", 6, 3).await.unwrap();
+    // No waiting from here on.
+    assert!(cluster.is_served("orders"));
+    for partition in 0..6 {
+        assert!(cluster.leader("orders", partition).is_some());
+        assert_eq!(cluster.isr("orders", partition).len(), 3);
+    }
+    assert_eq!(cluster.leader("orders", 6), None);
+    let exists = cluster.create_topic("orders", 6, 3).await.unwrap_err();
+    assert!(
+        matches!(exists, ClusterError::Refused { code: ErrorCode::TOPIC_ALREADY_EXISTS, .. }),
+        "{exists}"
+    );
+    let too_many = cluster.create_topic("more", 1, 4).await.unwrap_err();
+    assert!(
+        matches!(too_many, ClusterError::Refused { code: ErrorCode::INVALID_REPLICATION_FACTOR, .. }),
+        "{too_many}"
+    );
+    cluster.shutdown().await.unwrap();
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_broker_returns_on_its_ports_and_what_is_asked_of_the_wrong_one_is_refused() {
+    let cluster = EmbeddedCluster::builder().brokers(2).start().await.unwrap();
+    let addresses = |cluster: &EmbeddedCluster| {
+        let broker = &cluster.brokers.lock()[&2];
+        ["PLAINTEXT", "INTERNAL"].map(|name| broker.listener_address(name).unwrap())
+    };
+    let (before, bootstrap) = (addresses(&cluster), cluster.bootstrap());
+    assert_eq!(bootstrap.split(',').count(), 2);
+    assert!(matches!(cluster.restart(2).await, Err(ClusterError::StillRunning(2))));
+    cluster.kill(2).unwrap();
+    assert_eq!(cluster.running(), [1]);
+    assert!(matches!(cluster.kill(2), Err(ClusterError::NotRunning(2))));
+    assert!(matches!(cluster.stop(3).await, Err(ClusterError::UnknownBroker { id: 3, .. })));
+    cluster.restart(2).await.unwrap();
+    assert_eq!(addresses(&cluster), before);
+    cluster.stop(2).await.unwrap();
+    cluster.restart(2).await.unwrap();
+    assert_eq!(addresses(&cluster), before);
+    assert_eq!(cluster.bootstrap(), bootstrap);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_cluster_on_disk_is_the_same_when_it_starts_again() {
+    let dir = tempfile::tempdir().unwrap();
+    let builder = || EmbeddedCluster::builder().brokers(2).data_dir(dir.path().join("cluster"));
+    let cluster = builder().start().await.unwrap();
+    cluster.create_topic("orders", 2, 2).await.unwrap();
+    let id = cluster.registry.cluster_state().cluster_id.clone();
+    let in_use = builder().start().await.unwrap_err();
+    assert!(matches!(in_use, ClusterError::Cluster(BrokerError::DataDirInUse { .. })), "{in_use}");
+    cluster.shutdown().await.unwrap();
+
+    let cluster = builder().start().await.unwrap();
+    assert_eq!(cluster.registry.cluster_state().cluster_id, id);
+    cluster.wait("the old topic", |cluster| cluster.is_served("orders")).await.unwrap();
+    cluster.shutdown().await.unwrap();
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn settings_that_cannot_be_are_refused() {
+    for builder in
+        [EmbeddedCluster::builder().brokers(0), EmbeddedCluster::builder().session_timeout(Duration::ZERO)]
+    {
+        let error = builder.start().await.unwrap_err();
+        assert!(matches!(error, ClusterError::Cluster(BrokerError::InvalidConfig(_))), "{error}");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_paused_broker_is_replaced_and_follows_when_it_goes_on() {
+    let cluster =
+        EmbeddedCluster::builder().session_timeout(Duration::from_millis(400)).start().await.unwrap();
+    cluster.create_topic("orders", 1, 3).await.unwrap();
+    let paused = cluster.leader("orders", 0).unwrap();
+    cluster.pause(paused).unwrap();
+    let moved =
+        |cluster: &EmbeddedCluster| cluster.leader("orders", 0).is_some_and(|leader| leader != paused);
+    cluster.wait("another leader", moved).await.unwrap();
+    cluster.wait("it serves", |cluster| cluster.is_served("orders")).await.unwrap();
+    let leads = |cluster: &EmbeddedCluster| {
+        let partition = cluster.brokers.lock()[&paused].node().replica_manager.partition("orders", 0);
+        partition.unwrap().check_leader(-1).is_ok()
+    };
+    assert!(leads(&cluster), "it has not heard of it");
+    // It was replaced as the controller, too, if it was one.
+    cluster.create_topic("more", 1, 2).await.unwrap();
+    cluster.resume(paused).unwrap();
+    cluster.wait("a follower", |cluster| !leads(cluster)).await.unwrap();
+    cluster.wait("a whole ISR", |cluster| cluster.isr("orders", 0).len() == 3).await.unwrap();
+    cluster.shutdown().await.unwrap();
+}
