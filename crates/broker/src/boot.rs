@@ -26,6 +26,8 @@ use crate::topic_configs::TopicConfigs;
 
 /// The logs, inside of the data directory.
 const LOGS: &str = "logs";
+/// The file that names a log directory's cluster (`MetaPropertiesEnsemble.META_PROPERTIES_NAME`).
+const META_PROPERTIES: &str = "meta.properties";
 /// The registry of a broker that is alone, inside of the data directory.
 const REGISTRY: &str = "controller.json";
 
@@ -51,6 +53,7 @@ pub(crate) fn boot(
     let registry = match cluster {
         Cluster::Shared(registry) => registry.clone(),
         Cluster::Alone => {
+            refuse_orphaned_logs(&data_dir)?;
             let store = RegistryStore::new(data_dir.file_system().clone(), data_dir.path(), REGISTRY);
             Arc::new(ClusterRegistry::open(store, RegistryConfig::default())?)
         }
@@ -122,6 +125,20 @@ fn refused(error: ClusterRegistryError) -> BrokerError {
         // A registry of one broker has nobody else to give an office to.
         ClusterRegistryError::Refused(error) => BrokerError::InvalidConfig(error.to_string()),
     }
+}
+
+/// Logs without the state that says whose they are: a new state would belong to another cluster, and hide them.
+fn refuse_orphaned_logs(data_dir: &DataDir) -> Result<(), BrokerError> {
+    let (fs, state) = (data_dir.file_system(), data_dir.path().join(REGISTRY));
+    let logs = data_dir.path().join(LOGS);
+    if fs.exists(&logs.join(META_PROPERTIES)) && !fs.exists(&state) {
+        let reason = format!(
+            "missing, though there are logs in {}: put it back, or move the logs away",
+            logs.display()
+        );
+        return Err(BrokerError::CorruptState { path: state, reason });
+    }
+    Ok(())
 }
 
 fn open_logs(

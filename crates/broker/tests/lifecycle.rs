@@ -127,9 +127,17 @@ async fn logs_of_another_cluster_are_not_touched() {
     let broker = start(dir.path()).await;
     Client::to(&broker).await.create_topic("t", 1, &[]).await;
     broker.shutdown().await.unwrap();
-    std::fs::remove_file(dir.path().join("controller.json")).unwrap();
+    let path = dir.path().join("controller.json");
+    let mut state: serde_json::Value = serde_json::from_slice(&std::fs::read(&path).unwrap()).unwrap();
+    state["state"]["cluster_id"] = "another".into();
+    std::fs::write(&path, state.to_string()).unwrap();
     let error = Broker::start(BrokerConfig::new(dir.path())).await.unwrap_err();
     assert!(error.to_string().contains("belongs to"), "{error}");
+
+    std::fs::remove_file(&path).unwrap();
+    let error = Broker::start(BrokerConfig::new(dir.path())).await.unwrap_err();
+    assert!(error.to_string().contains("missing, though there are logs"), "{error}");
+    assert!(!path.exists(), "no other cluster is begun on top");
     assert!(dir.path().join("logs/t-0").exists());
 }
 
