@@ -16,6 +16,8 @@
 //!    `coordinator`: consumer groups, a pure engine and its driver in the same way.
 //! 7. `replica_manager`: the partitions of this broker, each with its role, its log (`milena_storage`) and the requests
 //!    that wait for it.
+//! 8. `cluster`: [`EmbeddedCluster`] starts several brokers on one registry, and kills, stops, restarts and pauses them.
+//!    `task_gate` is what all tasks of a broker go through, so that they can be held.
 //!
 //! Where blocking happens: appends and reads of the page cache are copies and run on the runtime's threads; whatever
 //! waits for the disk (fsync, recovery, creating and deleting logs, the controller's state) runs on blocking threads.

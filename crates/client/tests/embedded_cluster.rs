@@ -123,3 +123,32 @@ async fn a_controlled_stop_moves_the_leadership_before_it_returns() -> TestResul
     cluster.shutdown().await?;
     Ok(())
 }
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn what_a_paused_leader_was_sent_is_there_once_when_it_goes_on() -> TestResult {
+    let cluster = EmbeddedCluster::builder().session_timeout(Duration::from_millis(500)).start().await?;
+    cluster.create_topic_with("orders", 1, 3, &[("min.insync.replicas", "2")]).await?;
+    let producer = Producer::builder()
+        .bootstrap(&cluster.bootstrap())
+        .set("acks", "all")
+        .set("request.timeout.ms", "2000")
+        .build()?;
+    for delivery in send(&producer, 0..100).await? {
+        delivery.await?;
+    }
+    let paused = cluster.leader("orders", 0).ok_or("no leader")?;
+    cluster.pause(paused)?;
+    // The system takes the bytes for the broker that is held; it finds them when it goes on, and leads no more.
+    let deliveries = send(&producer, 100..200).await?;
+    cluster.wait("another leader", |cluster| cluster.leader("orders", 0) != Some(paused)).await?;
+    cluster.resume(paused)?;
+    for delivery in deliveries {
+        tokio::time::timeout(LIMIT, delivery).await??;
+    }
+    cluster.wait("a whole ISR", |cluster| cluster.isr("orders", 0).len() == 3).await?;
+    assert_ne!(cluster.leader("orders", 0), Some(paused));
+    assert_eq!(read(&cluster.bootstrap(), 200).await?, (0..200).collect::<Vec<u32>>());
+    producer.close(LIMIT).await;
+    cluster.shutdown().await?;
+    Ok(())
+}

@@ -99,3 +99,22 @@ async fn a_paused_broker_is_replaced_and_follows_when_it_goes_on() {
     cluster.wait("a whole ISR", |cluster| cluster.isr("orders", 0).len() == 3).await.unwrap();
     cluster.shutdown().await.unwrap();
 }
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_dropped_cluster_is_gone_with_its_paused_brokers() {
+    let dir = tempfile::tempdir().unwrap();
+    let builder = || EmbeddedCluster::builder().brokers(2).data_dir(dir.path());
+    let cluster = builder().start().await.unwrap();
+    cluster.create_topic("orders", 1, 2).await.unwrap();
+    cluster.pause(2).unwrap();
+    let nodes: Vec<_> = cluster.brokers.lock().values().map(|broker| Arc::downgrade(broker.node())).collect();
+    let bootstrap = cluster.bootstrap();
+    drop(cluster);
+    // The directories are free as soon as the last task has ended.
+    let next = builder().start().await.unwrap();
+    assert!(nodes.iter().all(|node| node.upgrade().is_none()), "something of a broker lives on");
+    for address in bootstrap.split(',').filter(|address| !next.bootstrap().contains(address)) {
+        assert!(tokio::net::TcpStream::connect(address).await.is_err(), "{address} still listens");
+    }
+    next.wait("what it had", |cluster| cluster.is_served("orders")).await.unwrap();
+}
