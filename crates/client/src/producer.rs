@@ -158,6 +158,7 @@ impl Producer {
     }
 
     /// Ok(None): the topic, or that partition of it, is not in the current view.
+    #[inline]
     fn append(
         &self,
         record: &Record<'_>,

@@ -108,6 +108,7 @@ impl Cluster {
     }
 
     /// The topic of this name.
+    #[inline]
     pub fn topic(&self, name: &str) -> Option<&Arc<TopicInfo>> {
         self.topics.get(name)
     }

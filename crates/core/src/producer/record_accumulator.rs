@@ -106,6 +106,7 @@ impl RecordAccumulator {
     ///
     /// # Errors
     /// [`AppendError`]; nothing is queued then.
+    #[inline]
     pub fn append(
         &self,
         topic: &TopicInfo,

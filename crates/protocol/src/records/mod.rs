@@ -68,6 +68,7 @@ pub const MAX_RECORD_OVERHEAD: usize = 21;
 
 /// The most bytes that a batch with this one record may take uncompressed, whatever its timestamp and index
 /// (`AbstractRecords.estimateSizeInBytesUpperBound`). What `max.request.size` is compared with at send.
+#[inline]
 pub fn batch_size_upper_bound(key: Option<&[u8]>, value: Option<&[u8]>, headers: &[Header<'_>]) -> usize {
     BATCH_HEADER_LEN + MAX_RECORD_OVERHEAD + builder::payload_size(key, value, headers)
 }
