@@ -18,8 +18,8 @@ use tempfile::TempDir;
 use crate::broker::Broker;
 use crate::{jars, process};
 
-const START_PATIENCE: Duration = Duration::from_secs(120);
-const FORMAT_PATIENCE: Duration = Duration::from_secs(60);
+const START_PATIENCE: Duration = Duration::from_secs(300);
+const FORMAT_PATIENCE: Duration = Duration::from_secs(180);
 /// Another process may take a port between our choice and Kafka's use of it.
 const ATTEMPTS: usize = 3;
 /// Below 10,000 live the well-known services.

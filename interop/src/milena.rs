@@ -10,7 +10,7 @@ use anyhow::{Context as _, Result};
 use crate::process::{self, Output};
 
 /// How long the command may take here; one that is not done by then hangs.
-const PATIENCE: Duration = Duration::from_secs(90);
+const PATIENCE: Duration = Duration::from_secs(300);
 /// A first build of everything takes minutes, and another cargo may hold the lock of the target folder.
 const BUILD_PATIENCE: Duration = Duration::from_secs(900);
 

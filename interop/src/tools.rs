@@ -12,10 +12,15 @@ use crate::process::{self, Output};
 use crate::{jars, skip};
 
 /// How long a tool may take: a Java machine on a busy computer needs seconds to start.
-pub const PATIENCE: Duration = Duration::from_secs(120);
+pub const PATIENCE: Duration = Duration::from_secs(300);
 
 /// How long [`console_consumer`] waits for the next record.
-const CONSUMER_TIMEOUT_MS: &str = "30000";
+const CONSUMER_TIMEOUT_MS: &str = "90000";
+
+/// `ConsoleProducer` gives a request 1.5 s and three tries: less than a cluster takes on a busy machine to notice that a broker is dead.
+/// These are the defaults of every other producer, and two minutes for the first metadata.
+const PATIENT_PRODUCER: [&str; 6] =
+    ["--request-timeout-ms", "30000", "--message-send-max-retries", "2147483647", "--max-block-ms", "120000"];
 
 /// What `DumpLogSegments` says of what it dislikes; it exits with 0 all the same.
 const COMPLAINTS: [&str; 9] = [
@@ -98,7 +103,8 @@ pub fn create_topic(bootstrap: &str, topic: &str, partitions: u32, replication_f
 /// When it failed. It exits with 0 even for records that were not delivered, so an error in its log is a failure too.
 pub fn console_producer(bootstrap: &str, topic: &str, lines: &str, more: &[&str]) -> Result<()> {
     let class = "org.apache.kafka.tools.ConsoleProducer";
-    let arguments = [&["--bootstrap-server", bootstrap, "--topic", topic], more].concat();
+    let arguments =
+        [&["--bootstrap-server", bootstrap, "--topic", topic], &PATIENT_PRODUCER[..], more].concat();
     let output = run(class, &arguments, lines.as_bytes())?;
     ensure!(!output.stderr.contains("ERROR"), "{class}: {}", output.stderr);
     output.text().map(drop)

@@ -28,7 +28,7 @@ use crate::registry::{ClusterRegistry, RegistryConfig, RegistryStore};
 use crate::{Broker, BrokerConfig, ListenerConfig};
 
 const SESSION: Duration = Duration::from_millis(400);
-const PATIENCE: Duration = Duration::from_secs(20);
+const PATIENCE: Duration = Duration::from_secs(90);
 const INTERNAL: &str = "INTERNAL";
 
 /// A registry and its brokers, each of which may be down.

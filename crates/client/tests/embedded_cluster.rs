@@ -7,7 +7,7 @@ use milena_broker::{ClusterError, EmbeddedCluster};
 
 type TestResult = Result<(), Box<dyn std::error::Error>>;
 
-const LIMIT: Duration = Duration::from_secs(30);
+const LIMIT: Duration = Duration::from_secs(120);
 
 fn producer(cluster: &EmbeddedCluster) -> Result<Producer, Box<dyn std::error::Error>> {
     Ok(Producer::builder().bootstrap(&cluster.bootstrap()).set("acks", "all").build()?)

@@ -10,7 +10,7 @@ use milena_broker::{Broker, BrokerConfig};
 
 type TestResult = Result<(), Box<dyn std::error::Error>>;
 
-const LIMIT: Duration = Duration::from_secs(30);
+const LIMIT: Duration = Duration::from_secs(120);
 
 async fn broker() -> Result<(Broker, tempfile::TempDir), Box<dyn std::error::Error>> {
     let dir = tempfile::tempdir()?;

@@ -10,7 +10,7 @@ use milena_protocol::records::Record;
 use tokio::time::timeout;
 
 /// Far more than anything here takes.
-pub(crate) const LIMIT: Duration = Duration::from_secs(90);
+pub(crate) const LIMIT: Duration = Duration::from_secs(300);
 
 /// Kafka's codecs, by the names that every client has for them.
 pub(crate) const CODECS: [&str; 5] = ["none", "gzip", "snappy", "lz4", "zstd"];

@@ -18,7 +18,7 @@ use crate::{Broker, BrokerConfig, ListenerConfig};
 
 const TOPIC: Uuid = Uuid([9; 16]);
 const SESSION: Duration = Duration::from_millis(300);
-const PATIENCE: Duration = Duration::from_secs(30);
+const PATIENCE: Duration = Duration::from_secs(90);
 
 struct Cluster {
     registry: Arc<ClusterRegistry>,

@@ -22,7 +22,7 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 
 /// A limit for what should happen at once, so that a failure does not hang.
-pub const SOON: Duration = Duration::from_secs(20);
+pub const SOON: Duration = Duration::from_secs(90);
 
 pub async fn start(dir: &Path) -> Broker {
     Broker::start(BrokerConfig::new(dir)).await.unwrap()
