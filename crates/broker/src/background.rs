@@ -8,6 +8,7 @@ use milena_storage::FsyncPolicy;
 use tokio::task::JoinHandle;
 use tokio::time::{MissedTickBehavior, interval};
 
+use crate::blocking::blocking;
 use crate::node::Node;
 use crate::replica_manager::{Replication, ReplicationDeps};
 
@@ -79,7 +80,7 @@ async fn every(period: Duration, node: Arc<Node>, work: fn(&Node)) {
     loop {
         ticks.tick().await;
         let node = node.clone();
-        if tokio::task::spawn_blocking(move || work(&node)).await.is_err() {
+        if blocking(move || work(&node)).await.is_err() {
             return;
         }
     }

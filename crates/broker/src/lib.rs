@@ -39,6 +39,7 @@
 #![forbid(unsafe_code)]
 
 mod background;
+mod blocking;
 mod boot;
 mod broker;
 #[cfg(test)]
@@ -61,6 +62,8 @@ mod registry;
 #[doc(hidden)]
 pub mod replica;
 mod replica_manager;
+#[doc(hidden)]
+pub mod simulation;
 mod task_gate;
 mod topic_configs;
 

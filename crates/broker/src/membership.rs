@@ -7,6 +7,7 @@ use tokio::sync::watch;
 use tokio::task::JoinHandle;
 use tokio::time::{MissedTickBehavior, interval};
 
+use crate::blocking::blocking;
 use crate::metadata_cache::BrokerInfo;
 use crate::node::Node;
 use crate::registry::RegistryView;
@@ -33,10 +34,11 @@ impl Drop for Membership {
     }
 }
 
+/// What a broker does when its session or the cluster wants something of it.
 #[derive(Clone)]
-struct Member {
-    node: Arc<Node>,
-    info: BrokerInfo,
+pub(crate) struct Member {
+    pub(crate) node: Arc<Node>,
+    pub(crate) info: BrokerInfo,
 }
 
 impl Member {
@@ -52,9 +54,9 @@ impl Member {
                         return;
                     }
                     let view = view.borrow_and_update().clone();
-                    tokio::task::spawn_blocking(move || member.cluster_changed(&view)).await
+                    blocking(move || member.cluster_changed(&view)).await
                 }
-                _ = heartbeats.tick() => tokio::task::spawn_blocking(move || member.beat()).await,
+                _ = heartbeats.tick() => blocking(move || member.beat()).await,
             };
             if done.is_err() {
                 return;
@@ -62,11 +64,13 @@ impl Member {
         }
     }
 
-    fn cluster_changed(&self, view: &RegistryView) {
+    /// Hears who is alive and who is the controller. Blocking.
+    pub(crate) fn cluster_changed(&self, view: &RegistryView) {
         self.node.controller.registry_changed(view, self.node.obedience.broker_epoch());
     }
 
-    fn beat(&self) {
+    /// Says that the broker is there; registers again if the session has ended. Blocking.
+    pub(crate) fn beat(&self) {
         let Node { registry, obedience, config, .. } = &*self.node;
         if registry.heartbeat(config.node_id, obedience.broker_epoch()).is_ok() {
             return;

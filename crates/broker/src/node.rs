@@ -17,6 +17,7 @@ use crate::network::InterBrokerConnection;
 use crate::producer_ids::ProducerIdManager;
 use crate::registry::ClusterRegistry;
 use crate::replica_manager::ReplicaManager;
+use crate::simulation;
 use crate::task_gate::TaskGate;
 use crate::topic_configs::TopicConfigs;
 
@@ -63,11 +64,20 @@ impl Node {
     }
 }
 
+fn random_bytes() -> [u8; 16] {
+    match simulation::world() {
+        None => rand::random(),
+        Some((world, broker)) => u128::from(world.random(broker))
+            .wrapping_mul(0x9e37_79b9_7f4a_7c15_f39c_c060_5ced_c835)
+            .to_le_bytes(),
+    }
+}
+
 /// A random id, never [`Uuid::ZERO`] and never with a leading hyphen, which tools would take for an option
 /// (`Uuid.randomUuid`).
 pub(crate) fn random_uuid() -> Uuid {
     loop {
-        let mut bytes: [u8; 16] = rand::random();
+        let mut bytes: [u8; 16] = random_bytes();
         bytes[6] = bytes[6] & 0x0f | 0x40;
         bytes[8] = bytes[8] & 0x3f | 0x80;
         let id = Uuid(bytes);

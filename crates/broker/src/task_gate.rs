@@ -10,6 +10,8 @@ use parking_lot::Mutex;
 use tokio::runtime::Handle;
 use tokio::task::JoinHandle;
 
+use crate::simulation::Running;
+
 /// What a broker's tasks go through to run: while it is closed none of them makes a step, as those of a process that was
 /// stopped with SIGSTOP. Its sockets stay open, and the system goes on to accept connections and bytes for it. What is on
 /// a blocking thread already comes to its end.
@@ -17,6 +19,8 @@ use tokio::task::JoinHandle;
 pub(crate) struct TaskGate {
     runtime: Handle,
     state: Arc<State>,
+    /// Whose tasks they are, where that is asked: in a simulation.
+    broker: Option<i32>,
 }
 
 #[derive(Default)]
@@ -35,7 +39,12 @@ impl fmt::Debug for TaskGate {
 impl TaskGate {
     /// An open one, to a runtime.
     pub(crate) fn new(runtime: Handle) -> Self {
-        Self { runtime, state: Arc::default() }
+        Self { runtime, state: Arc::default(), broker: None }
+    }
+
+    /// That of a simulated broker.
+    pub(crate) fn of_broker(self, broker: i32) -> Self {
+        Self { broker: Some(broker), ..self }
     }
 
     /// Spawns a task.
@@ -48,8 +57,14 @@ impl TaskGate {
 
     /// A task that somebody else spawns.
     pub(crate) fn guard<F: Future + Send>(&self, task: F) -> impl Future<Output = F::Output> + Send + use<F> {
-        let (state, mut task) = (self.state.clone(), Box::pin(task));
-        poll_fn(move |context| if state.holds(context) { Poll::Pending } else { task.as_mut().poll(context) })
+        let (state, broker, mut task) = (self.state.clone(), self.broker, Box::pin(task));
+        poll_fn(move |context| {
+            if state.holds(context) {
+                return Poll::Pending;
+            }
+            let _running = broker.map(Running::new);
+            task.as_mut().poll(context)
+        })
     }
 
     pub(crate) fn close(&self) {

@@ -16,6 +16,7 @@ use super::{
     ConfigChange, ControllerConfig, ControllerEngine, ControllerError, CreateTopic, CreatedTopic, Effect,
     ElectionKind, IsrChange, PartitionState, RequestId, TopicSelector,
 };
+use crate::blocking::blocking;
 use crate::registry::{ClusterRegistry, ClusterRegistryError, ControllerInfo, RegistryError, RegistryView};
 use crate::task_gate::TaskGate;
 
@@ -132,7 +133,7 @@ impl Controller {
 
     /// A broker has heard of a controller after that of this epoch.
     pub(super) async fn replaced(self: Arc<Self>, epoch: i32) {
-        let done = tokio::task::spawn_blocking(move || {
+        let done = blocking(move || {
             let mut office = self.office.lock();
             if office.as_ref().is_some_and(|office| office.info.epoch == epoch) {
                 *office = None;
@@ -204,7 +205,7 @@ impl Controller {
     /// Takes producer ids out of circulation; any broker may.
     pub(crate) async fn allocate_producer_ids(self: &Arc<Self>) -> Result<Range<i64>, ControllerError> {
         let registry = self.registry.clone();
-        let done = tokio::task::spawn_blocking(move || registry.allocate_producer_ids()).await;
+        let done = blocking(move || registry.allocate_producer_ids()).await;
         done.map_err(|error| failed(&error))?.map_err(|error| failed(&error))
     }
 
@@ -282,8 +283,7 @@ impl Controller {
         handle: impl FnOnce(&mut ControllerEngine) -> T + Send + 'static,
     ) -> Result<T, ControllerError> {
         let controller = self.clone();
-        let done =
-            tokio::task::spawn_blocking(move || controller.transaction(controller.office.lock(), handle));
+        let done = blocking(move || controller.transaction(controller.office.lock(), handle));
         done.await.unwrap_or_else(|error| Err(failed(&error)))
     }
 

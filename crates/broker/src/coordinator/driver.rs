@@ -14,6 +14,7 @@ use tokio::time::{Instant, sleep_until};
 use super::engine::{CommittedOffset, CoordinatorEngine, GroupDescription, OffsetKey};
 use super::group::{Answer, JoinAnswer, JoinGroup, Leaving, SyncAnswer, SyncGroup, Token};
 use super::offset_records;
+use crate::blocking::blocking;
 use crate::clock::Clock;
 use crate::controller::{Controller, CreateTopic};
 use crate::node::random_uuid;
@@ -169,7 +170,7 @@ impl GroupCoordinator {
         }
         let partition = self.offsets_partition().await?;
         let coordinator = self.clone();
-        let written = tokio::task::spawn_blocking(move || {
+        let written = blocking(move || {
             // The log and the engine must see concurrent commits in one order.
             let _writing = coordinator.writing.lock();
             let (now_ms, now) = (coordinator.clock.now_ms(), coordinator.replica_manager.now());

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use milena_protocol::ErrorCode;
 
 use super::RequestContext;
+use crate::blocking::blocking;
 use crate::controller::Obedience;
 
 impl RequestContext {
@@ -31,7 +32,7 @@ impl RequestContext {
     ) -> Result<T, ErrorCode> {
         self.check_inter_broker()?;
         let obedience: Arc<Obedience> = self.node.obedience.clone();
-        let done = tokio::task::spawn_blocking(move || what(&obedience)).await;
+        let done = blocking(move || what(&obedience)).await;
         // Cancelled: the broker is ending.
         done.unwrap_or(Err(ErrorCode::BROKER_NOT_AVAILABLE))
     }

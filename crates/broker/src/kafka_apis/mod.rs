@@ -51,6 +51,7 @@ use milena_protocol::{
     decode_request_head, encode_response,
 };
 
+use crate::blocking::blocking;
 use crate::network::{BoxFuture, CloseReason, Peer, Reply, RequestHandler};
 use crate::node::Node;
 
@@ -147,8 +148,7 @@ impl RequestContext {
             ApiKey::Fetch => fetch::handle(self.decode(decoder)?, self),
             ApiKey::ListOffsets => {
                 let request = self.decode(decoder)?;
-                let answer =
-                    tokio::task::spawn_blocking(move || self.reply(&list_offsets::handle(&self, request)));
+                let answer = blocking(move || self.reply(&list_offsets::handle(&self, request)));
                 answer.await.map_err(|_| CloseReason("the broker is stopping".to_owned()))?
             }
             ApiKey::Metadata => self.reply(&metadata::handle(&self, self.decode(decoder)?).await),

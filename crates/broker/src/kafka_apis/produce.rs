@@ -25,6 +25,7 @@ use tokio::time::{Instant, timeout_at};
 
 use super::RequestContext;
 use super::leader_hints::{self, LEADER_MOVED};
+use crate::blocking::blocking;
 use crate::metadata_cache::is_internal_topic;
 use crate::network::{CloseReason, Reply};
 use crate::node::Node;
@@ -54,11 +55,9 @@ pub(super) async fn handle(request: ProduceRequest, context: RequestContext) -> 
     // it to another thread. The other policies wait for the disk, and that must not stop the runtime.
     let (mut response, waiting) = match context.node.config.fsync {
         FsyncPolicy::Os => appends.run(),
-        FsyncPolicy::EveryBatch | FsyncPolicy::Interval(_) => {
-            tokio::task::spawn_blocking(move || appends.run())
-                .await
-                .map_err(|_| CloseReason("the broker is stopping".to_owned()))?
-        }
+        FsyncPolicy::EveryBatch | FsyncPolicy::Interval(_) => blocking(move || appends.run())
+            .await
+            .map_err(|_| CloseReason("the broker is stopping".to_owned()))?,
     };
     if acks == NO_ACKS {
         return unacknowledged(&response);

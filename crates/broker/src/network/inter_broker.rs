@@ -7,6 +7,8 @@ use milena_protocol::{Decoder, FrameReader, Message, Request, decode_response_he
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 
+use crate::simulation::{self, Stream};
+
 /// The longest answer that is taken from another broker: more than `replica.fetch.response.max.bytes` with the one batch
 /// that may exceed it.
 const MAX_ANSWER: usize = 256 * 1024 * 1024;
@@ -14,7 +16,7 @@ const MAX_ANSWER: usize = 256 * 1024 * 1024;
 /// A connection to another broker, for one request at a time. Whoever gives up on an answer drops the connection with it.
 #[derive(Debug)]
 pub(crate) struct InterBrokerConnection {
-    stream: TcpStream,
+    stream: Box<dyn Stream>,
     received: BytesMut,
     frames: FrameReader,
     next_correlation_id: i32,
@@ -23,8 +25,7 @@ pub(crate) struct InterBrokerConnection {
 impl InterBrokerConnection {
     /// Connects.
     pub(crate) async fn connect(host: &str, port: u16) -> io::Result<Self> {
-        let stream = TcpStream::connect((host, port)).await?;
-        stream.set_nodelay(true)?;
+        let stream = open(host, port).await?;
         let frames = FrameReader::new(MAX_ANSWER);
         Ok(Self { stream, received: BytesMut::new(), frames, next_correlation_id: 0 })
     }
@@ -53,6 +54,16 @@ impl InterBrokerConnection {
         }
         R::Response::decode(&mut decoder, version).map_err(invalid)
     }
+}
+
+async fn open(host: &str, port: u16) -> io::Result<Box<dyn Stream>> {
+    let simulated = simulation::world().map(|(world, from)| world.connect(from, host, port));
+    if let Some(connected) = simulated {
+        return connected.await;
+    }
+    let stream = TcpStream::connect((host, port)).await?;
+    stream.set_nodelay(true)?;
+    Ok(Box::new(stream))
 }
 
 fn invalid(error: impl Into<Box<dyn std::error::Error + Send + Sync>>) -> io::Error {

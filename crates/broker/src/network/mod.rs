@@ -32,7 +32,7 @@ pub(crate) use inter_broker::InterBrokerConnection;
 pub(crate) use peer_log::PeerLog;
 
 /// A boxed future that may move between threads.
-pub(crate) type BoxFuture<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
+pub type BoxFuture<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
 
 /// What a request is answered with. None is the silence that a produce request with acks=0 asks for.
 pub(crate) type Answer = Result<Option<Frame>, CloseReason>;

@@ -16,6 +16,7 @@ use tokio::time::{sleep, timeout};
 
 use super::ReplicaManager;
 use super::local_logs::LocalLogs;
+use crate::blocking::blocking;
 use crate::metadata_cache::MetadataCache;
 use crate::network::InterBrokerConnection;
 use crate::replica::{
@@ -210,6 +211,7 @@ impl FetcherTask {
             let Some(request) = self.fetcher.poll_request(&mut logs, now) else {
                 let due = self.fetcher.next_timeout().map(|due| due.saturating_sub(now));
                 tokio::select! {
+                    biased;
                     command = commands.recv() => match command {
                         Some(command) => self.take(command),
                         None => return,
@@ -220,6 +222,7 @@ impl FetcherTask {
             };
             let exchange = exchange(&mut self.connection, &self.deps, self.leader, request);
             tokio::select! {
+                biased;
                 answer = exchange => self = match self.answered(answer).await {
                     Some(task) => task,
                     None => return,
@@ -255,7 +258,7 @@ impl FetcherTask {
                 Some(self)
             }
             FsyncPolicy::EveryBatch | FsyncPolicy::Interval(_) => {
-                let handled = tokio::task::spawn_blocking(move || {
+                let handled = blocking(move || {
                     self.handle(answer);
                     self
                 });
