@@ -63,6 +63,8 @@ pub struct LogManager {
     options: LogManagerOptions,
     meta_properties: MetaProperties,
     logs: RwLock<BTreeMap<TopicPartition, Arc<LogHandle>>>,
+    /// Held while checkpoints are written, so that an older one does not replace a newer one.
+    checkpointing: Mutex<()>,
     _lock: Box<dyn FileLock>,
 }
 
@@ -119,6 +121,7 @@ impl LogManager {
             options,
             meta_properties,
             logs: RwLock::new(BTreeMap::new()),
+            checkpointing: Mutex::new(()),
             _lock: lock,
         };
         let clean_shutdown = manager.take_clean_shutdown_marker()?;
@@ -238,20 +241,37 @@ impl LogManager {
         failed.and(self.write_checkpoints())
     }
 
+    /// Writes down where each log starts, so that records that were deleted do not come back after a crash.
+    ///
+    /// # Errors
+    /// Storage errors.
+    pub fn checkpoint_log_start_offsets(&self) -> Result<()> {
+        let _checkpointing = self.checkpointing.lock();
+        self.write_log_start_offsets()
+    }
+
     fn write_checkpoints(&self) -> Result<()> {
-        let (mut recovery_points, mut start_offsets) = (BTreeMap::new(), BTreeMap::new());
+        let _checkpointing = self.checkpointing.lock();
+        let recovery_point = |handle: &Arc<LogHandle>| handle.log().lock().recovery_point();
+        let recovery_points: BTreeMap<_, _> = self
+            .logs()
+            .iter()
+            .map(|handle| (handle.topic_partition().clone(), recovery_point(handle)))
+            .collect();
+        // The start first: a recovery point may only be trusted with the start that belongs to it.
+        self.write_log_start_offsets()?;
+        write_offsets(&*self.fs, &self.dir.join(RECOVERY_POINT_FILE), &recovery_points)
+    }
+
+    fn write_log_start_offsets(&self) -> Result<()> {
+        let mut start_offsets = BTreeMap::new();
         for handle in self.logs() {
-            let log = handle.log().lock();
-            recovery_points.insert(handle.topic_partition().clone(), log.recovery_point());
-            let first = log.segment_base_offsets().first().copied().unwrap_or(0);
             // Kafka leaves out what the first segment's name says already.
-            if log.log_start_offset() > first {
-                start_offsets.insert(handle.topic_partition().clone(), log.log_start_offset());
+            if let Some(start) = handle.reader().log_start_within_segment() {
+                start_offsets.insert(handle.topic_partition().clone(), start);
             }
         }
-        // The start first: a recovery point may only be trusted with the start that belongs to it.
-        write_offsets(&*self.fs, &self.dir.join(LOG_START_OFFSET_FILE), &start_offsets)?;
-        write_offsets(&*self.fs, &self.dir.join(RECOVERY_POINT_FILE), &recovery_points)
+        write_offsets(&*self.fs, &self.dir.join(LOG_START_OFFSET_FILE), &start_offsets)
     }
 
     /// Writes the high watermarks.

@@ -260,10 +260,12 @@ impl Fetch {
                     if let Err(code) = partition.follower_fetched(fetch, self.replicas.now()) {
                         return refused(asked, code, found);
                     }
+                    partition.follower_starts_at(replica, asked.log_start_offset);
                 }
                 if self.follower.is_some() {
                     data.high_watermark = partition.high_watermark();
                     found.urgent |= asked.high_watermark < data.high_watermark;
+                    found.urgent |= (0..data.log_start_offset).contains(&asked.log_start_offset);
                 }
                 found.bytes += read.records.len();
                 data.records = Some(read.records);

@@ -11,10 +11,12 @@ mod controlled_shutdown;
 mod create_partitions;
 mod create_topics;
 mod delete_groups;
+mod delete_records;
 mod delete_topics;
 mod describe_cluster;
 mod describe_configs;
 mod describe_groups;
+mod describe_log_dirs;
 mod elect_leaders;
 mod fetch;
 mod fetch_session;
@@ -78,9 +80,11 @@ const SERVED: &[(ApiKey, VersionRange)] = &[
     (ApiKey::ApiVersions, api_versions::VERSIONS),
     (ApiKey::CreateTopics, create_topics::VERSIONS),
     (ApiKey::DeleteTopics, delete_topics::VERSIONS),
+    (ApiKey::DeleteRecords, delete_records::VERSIONS),
     (ApiKey::InitProducerId, init_producer_id::VERSIONS),
     (ApiKey::OffsetForLeaderEpoch, offset_for_leader_epoch::VERSIONS),
     (ApiKey::DescribeConfigs, describe_configs::VERSIONS),
+    (ApiKey::DescribeLogDirs, describe_log_dirs::VERSIONS),
     (ApiKey::CreatePartitions, create_partitions::VERSIONS),
     (ApiKey::ElectLeaders, elect_leaders::VERSIONS),
     (ApiKey::IncrementalAlterConfigs, incremental_alter_configs::VERSIONS),
@@ -186,6 +190,12 @@ impl RequestContext {
             ApiKey::ApiVersions => self.reply(&api_versions::handle(&self, &self.decode(decoder)?)),
             ApiKey::CreateTopics => self.reply(&create_topics::handle(&self, self.decode(decoder)?).await),
             ApiKey::DeleteTopics => self.reply(&delete_topics::handle(&self, self.decode(decoder)?).await),
+            ApiKey::DeleteRecords => delete_records::handle(self.decode(decoder)?, self).await,
+            ApiKey::DescribeLogDirs => {
+                let request = self.decode(decoder)?;
+                let answer = blocking(move || self.reply(&describe_log_dirs::handle(&self, &request)));
+                answer.await.map_err(|_| CloseReason("the broker is stopping".to_owned()))?
+            }
             ApiKey::InitProducerId => {
                 self.reply(&init_producer_id::handle(&self, &self.decode(decoder)?).await)
             }

@@ -114,6 +114,7 @@ struct Proposal {
 #[derive(Debug, Clone)]
 struct Follower {
     log_end_offset: i64,
+    log_start_offset: i64,
     broker_epoch: i64,
     /// The last time at which it had all that the leader had; None for never in this epoch.
     caught_up_at: Option<Duration>,
@@ -168,6 +169,7 @@ impl PartitionState {
         let others = self.roles.replicas.iter().filter(|id| **id != self.node_id);
         let follower = |id: &i32| Follower {
             log_end_offset: UNKNOWN_OFFSET,
+            log_start_offset: UNKNOWN_OFFSET,
             broker_epoch: -1,
             // One that is in sync has the whole of the lag time to say so.
             caught_up_at: self.isr.contains(id).then_some(now),
@@ -211,6 +213,22 @@ impl PartitionState {
         follower.last_fetch = Some((now, leader_end));
         let high_watermark = self.advance(now);
         Ok(Changes { high_watermark, alter_partition: self.expand(fetch.replica) })
+    }
+
+    /// A follower's log starts at `log_start_offset`. Says whether that is news.
+    pub fn follower_starts_at(&mut self, replica: i32, log_start_offset: i64) -> bool {
+        let Some(follower) = self.followers.get_mut(&replica) else { return false };
+        let is_news = follower.log_start_offset != log_start_offset;
+        follower.log_start_offset = log_start_offset;
+        is_news
+    }
+
+    /// Where every live replica's log starts, at the least; `own` is where this leader's does. Below 0 while one that is alive
+    /// has not said so in this leader epoch.
+    #[must_use]
+    pub fn low_watermark(&self, own: i64, is_alive: impl Fn(i32) -> bool) -> i64 {
+        let live = self.followers.iter().filter(|(id, _)| is_alive(**id));
+        live.map(|(_, follower)| follower.log_start_offset).fold(own, i64::min)
     }
 
     /// Time has passed: followers that lag too long leave the ISR (`Partition.maybeShrinkIsr`).

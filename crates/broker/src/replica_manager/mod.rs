@@ -205,6 +205,8 @@ impl ReplicaManager {
                     log.log().lock().set_config(config.clone());
                     let end = log.reader().log_end_offset();
                     let known = self.high_watermarks.lock().get(&topic_partition).copied().unwrap_or(0);
+                    // What was deleted had been below it.
+                    let known = known.max(log.reader().log_start_offset());
                     let own = PartitionState::new(self.node_id, self.lag_time_max, end, known);
                     let partition = Partition::new(topic.id, log, own, self.queues.clone());
                     partition.update_roles(state, self.now());

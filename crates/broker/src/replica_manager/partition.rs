@@ -23,6 +23,9 @@ use crate::replica::{
 /// Added to a count of bytes for an event that may have made any number of them visible.
 const MANY: u64 = 1 << 32;
 
+/// `DeleteRecordsRequest.HIGH_WATERMARK`.
+const TO_HIGH_WATERMARK: i64 = -1;
+
 /// What an append on this broker did.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Appended {
@@ -308,6 +311,37 @@ impl Partition {
         let changes = state.follower_fetched(fetch, now)?;
         self.carry_out(&state, changes);
         Ok(())
+    }
+
+    /// A follower has said where its log starts.
+    pub(crate) fn follower_starts_at(&self, replica: i32, log_start_offset: i64) {
+        if self.state.lock().follower_starts_at(replica, log_start_offset) {
+            self.waiting.wake();
+        }
+    }
+
+    /// Moves the log's start to `offset`, or with −1 to the high watermark, as the leader; answers the offset that was meant
+    /// (`Partition.deleteRecordsOnLeader`). Followers hear of it with their next fetch.
+    pub(crate) fn delete_records(&self, offset: i64) -> Result<i64, ErrorCode> {
+        let mut log = self.log.log().lock();
+        self.check_leader(-1)?;
+        let policy = log.config().cleanup_policy;
+        if policy.compact && !policy.delete {
+            return Err(ErrorCode::POLICY_VIOLATION);
+        }
+        let high_watermark = self.high_watermark();
+        let offset = if offset == TO_HIGH_WATERMARK { high_watermark } else { offset };
+        log.delete_records(offset, high_watermark).map_err(|error| error_code(&error))?;
+        drop(log);
+        self.wake_for_event();
+        Ok(offset)
+    }
+
+    /// Where the last of the logs of the live replicas starts to have records (`Partition.lowWatermarkIfLeader`).
+    pub(crate) fn low_watermark(&self, is_alive: impl Fn(i32) -> bool) -> Result<i64, ErrorCode> {
+        self.check_leader(-1)?;
+        let own = self.reader().log_start_offset();
+        Ok(self.state.lock().low_watermark(own, is_alive))
     }
 
     /// Time has passed.

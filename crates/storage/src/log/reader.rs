@@ -57,6 +57,13 @@ impl LogReader {
         self.shared.log_start_offset()
     }
 
+    /// [`log_start_offset`](Self::log_start_offset), if it lies behind the first segment's base offset.
+    pub(crate) fn log_start_within_segment(&self) -> Option<i64> {
+        let segments = self.shared.segments();
+        let first = segments.first().map_or(0, |segment| segment.base_offset());
+        Some(self.log_start_offset()).filter(|start| *start > first)
+    }
+
     /// Offset after the last record.
     #[must_use]
     pub fn log_end_offset(&self) -> i64 {
