@@ -5,7 +5,7 @@ use std::collections::VecDeque;
 use std::future::{Future, poll_fn};
 use std::pin::{Pin, pin};
 use std::task::{Context, Poll};
-use std::time::{Duration, Instant};
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use anyhow::{Context as _, Result};
 use clap::Parser;
@@ -69,9 +69,10 @@ async fn run(args: &Args) -> Result<()> {
     let producer = builder.build().context("building the producer")?;
     let payload = vec![b'x'; args.size];
     let sick = args.sick.iter().filter_map(|partition| partition.parse().ok()).collect();
-    let mut observer = Observer::new(sick)?;
-
     let (start, before) = (Instant::now(), Usage::now());
+    let mut observer = Observer::new(start, sick)?;
+    let start_millis =
+        SystemTime::now().duration_since(UNIX_EPOCH).context("a clock before 1970")?.as_millis() as i64;
     for number in 0..args.records {
         if let Some(due) = (number * 1_000_000_000).checked_div(args.rate) {
             let due = start + Duration::from_nanos(due);
@@ -79,11 +80,13 @@ async fn run(args: &Args) -> Result<()> {
                 observer.observe_until(due).await;
             }
         }
-        let mut record = Record::to(&args.topic).value(&payload);
+        // One reading of the clock is both the start of the latency and the record's time stamp.
+        let sent = start.elapsed();
+        let mut record =
+            Record::to(&args.topic).value(&payload).timestamp(start_millis + sent.as_millis() as i64);
         if args.partitions > 0 {
             record = record.partition((number % args.partitions as u64) as i32);
         }
-        let sent = Instant::now();
         match producer.send(record).await {
             Ok(delivery) => observer.add(sent, delivery),
             Err(error) => observer.failed(&error),
@@ -101,8 +104,9 @@ async fn run(args: &Args) -> Result<()> {
 
 /// The records under way, and the latencies of those that arrived.
 struct Observer {
-    /// By partition, oldest first: a partition's records are acknowledged in order.
-    under_way: Vec<VecDeque<(Instant, Delivery)>>,
+    start: Instant,
+    /// By partition, oldest first: a partition's records are acknowledged in order. Each with the nanoseconds from the start to its sending.
+    under_way: Vec<VecDeque<(u64, Delivery)>>,
     sick: Vec<i32>,
     latencies: Histogram<u64>,
     sick_latencies: Histogram<u64>,
@@ -110,18 +114,18 @@ struct Observer {
 }
 
 impl Observer {
-    fn new(sick: Vec<i32>) -> Result<Self> {
+    fn new(start: Instant, sick: Vec<i32>) -> Result<Self> {
         let histogram = || Histogram::new_with_bounds(1, LATENCY_MAX_MICROS, 3).context("a histogram");
         let (latencies, sick_latencies) = (histogram()?, histogram()?);
-        Ok(Self { under_way: Vec::new(), sick, latencies, sick_latencies, errors: 0 })
+        Ok(Self { start, under_way: Vec::new(), sick, latencies, sick_latencies, errors: 0 })
     }
 
-    fn add(&mut self, sent: Instant, delivery: Delivery) {
+    fn add(&mut self, sent: Duration, delivery: Delivery) {
         let partition = usize::try_from(delivery.partition()).unwrap_or(0);
         if partition >= self.under_way.len() {
             self.under_way.resize_with(partition + 1, VecDeque::new);
         }
-        self.under_way[partition].push_back((sent, delivery));
+        self.under_way[partition].push_back((sent.as_nanos() as u64, delivery));
     }
 
     fn failed(&mut self, error: &dyn std::fmt::Display) {
@@ -161,11 +165,11 @@ impl Observer {
     }
 
     fn take<E: std::fmt::Display>(&mut self, mut poll: impl FnMut(&mut Delivery) -> Poll<Result<(), E>>) {
-        let now = Instant::now();
+        let now = self.start.elapsed().as_nanos() as u64;
         for partition in 0..self.under_way.len() {
             while let Some((sent, delivery)) = self.under_way[partition].front_mut() {
                 let Poll::Ready(outcome) = poll(delivery) else { break };
-                let micros = now.duration_since(*sent).as_micros() as u64;
+                let micros = (now - *sent) / 1_000;
                 self.under_way[partition].pop_front();
                 let is_sick = self.sick.iter().any(|&sick| sick as usize == partition);
                 let latencies = if is_sick { &mut self.sick_latencies } else { &mut self.latencies };

@@ -111,12 +111,11 @@ impl Producer {
     /// # Panics
     /// When it has to wait outside of a tokio runtime.
     pub async fn send(&self, record: Record<'_>) -> Result<Delivery, SendError> {
-        let now = self.clock.now();
-        match self.append(&record, now, None)? {
-            Some(Append::Appended(delivery)) => Ok(delivery),
-            // Boxed so that the common case carries none of the waiting's state.
-            blocked => Box::pin(self.send_blocked(record, blocked, now)).await,
+        if let Some(delivery) = self.append_to_open(&record) {
+            return Ok(delivery);
         }
+        // Boxed so that the common case carries none of the waiting's state, and keeps its result in registers.
+        Box::pin(self.send_slowly(record)).await.map(|delivery| *delivery)
     }
 
     /// As [`send`](Self::send), for callers that never wait; needs no runtime.
@@ -125,6 +124,9 @@ impl Producer {
     /// [`SendError::WouldBlock`] when the topic is not known yet (it is asked for) or the buffer is full; otherwise as
     /// for [`send`](Self::send).
     pub fn try_send(&self, record: Record<'_>) -> Result<Delivery, SendError> {
+        if let Some(delivery) = self.append_to_open(&record) {
+            return Ok(delivery);
+        }
         let now = self.clock.now();
         match self.append(&record, now, None)? {
             Some(Append::Appended(delivery)) => Ok(delivery),
@@ -157,8 +159,16 @@ impl Producer {
         MetadataWatch::new(self.shared.metadata().clone(), Arc::clone(&self.clock))
     }
 
-    /// Ok(None): the topic, or that partition of it, is not in the current view.
+    /// What nearly every record comes to: its topic is known and its partition has an open batch with room. None when not.
     #[inline]
+    fn append_to_open(&self, record: &Record<'_>) -> Option<Delivery> {
+        let view = self.shared.metadata().view();
+        let topic = view.cluster.topic(record.topic)?;
+        let timestamp = record.timestamp.unwrap_or_else(|| self.clock.wall_millis(self.clock.now()));
+        self.shared.accumulator().append_to_open(topic, record, timestamp)
+    }
+
+    /// Ok(None): the topic, or that partition of it, is not in the current view.
     fn append(
         &self,
         record: &Record<'_>,
@@ -175,16 +185,13 @@ impl Producer {
         Ok(Some(self.shared.accumulator().append(topic, record, timestamp, now, memory)?))
     }
 
-    async fn send_blocked(
-        &self,
-        record: Record<'_>,
-        mut blocked: Option<Append>,
-        started: Instant,
-    ) -> Result<Delivery, SendError> {
+    async fn send_slowly(&self, record: Record<'_>) -> Result<Box<Delivery>, SendError> {
+        let started = self.clock.now();
         let deadline = started + self.max_block;
+        let mut blocked = self.append(&record, started, None)?;
         loop {
             let memory = match blocked {
-                Some(Append::Appended(delivery)) => return Ok(delivery),
+                Some(Append::Appended(delivery)) => return Ok(Box::new(delivery)),
                 Some(Append::NeedsMemory(wait)) => {
                     let (needed, limit) = (wait.needed(), self.clock.to_tokio(deadline));
                     match tokio::time::timeout_at(limit, wait).await {

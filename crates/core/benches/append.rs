@@ -128,27 +128,26 @@ fn now(start: Clock) -> Instant {
     START + secs(10) + start.elapsed()
 }
 
+const TIMESTAMP: i64 = 1_700_000_000_000;
+
 /// A caller: appends, and looks at every outcome. Returns its CPU time in nanoseconds.
 fn call(shared: &ProducerShared, topic: &TopicInfo, records: u64, size: usize, start: Clock) -> u64 {
     let value = vec![b'x'; size];
     let record = Record::to("t").value(&value);
     let mut deliveries: VecDeque<Delivery> = VecDeque::with_capacity(WINDOW);
     let waker = Waker::from(Arc::new(Unpark(thread::current())));
-    let mut at = now(start);
     let cpu = thread_cpu();
-    for n in 0..records {
-        // A real caller reads the clock for each record; that is its own cost.
-        if n % 64 == 0 {
-            at = now(start);
-        }
+    for _ in 0..records {
+        let mut appended = shared.accumulator().append_to_open(topic, &record, TIMESTAMP);
         let mut memory: Option<Reservation> = None;
-        loop {
-            match shared.append(topic, &record, 1_700_000_000_000, at, memory.take()) {
-                Ok(Append::Appended(delivery)) => break deliveries.push_back(delivery),
+        while appended.is_none() {
+            match shared.append(topic, &record, TIMESTAMP, now(start), memory.take()) {
+                Ok(Append::Appended(delivery)) => appended = Some(delivery),
                 Ok(Append::NeedsMemory(wait)) => memory = Some(block_on(wait, &waker).expect("open")),
                 Err(error) => panic!("{error}"),
             }
         }
+        deliveries.extend(appended);
         if deliveries.len() == WINDOW {
             let oldest = deliveries.pop_front().expect("a full window");
             block_on(oldest, &waker).expect("acknowledged");

@@ -64,6 +64,7 @@ impl TopicInfo {
     }
 
     /// A partition.
+    #[inline]
     pub fn partition(&self, partition: i32) -> Option<&PartitionInfo> {
         self.partitions.get(usize::try_from(partition).ok()?)
     }

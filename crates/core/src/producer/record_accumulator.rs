@@ -46,6 +46,8 @@ pub enum Append {
 pub struct RecordAccumulator {
     batch_size: usize,
     max_request_size: usize,
+    /// What fits neither a request nor the buffer is refused.
+    max_record_size: usize,
     linger: Duration,
     ignore_keys: bool,
     seed: u64,
@@ -85,6 +87,7 @@ impl RecordAccumulator {
         Self {
             batch_size: config.batch_size,
             max_request_size: config.max_request_size,
+            max_record_size: config.max_request_size.min(config.buffer_memory),
             linger: config.linger,
             ignore_keys: config.partitioner_ignore_keys,
             seed,
@@ -102,11 +105,10 @@ impl RecordAccumulator {
     /// Queues a record for a partition of `topic`, which the caller has from the metadata.
     ///
     /// `timestamp` is the record's, in milliseconds since the Unix epoch. `memory` is what an earlier call waited for.
-    /// No allocation per record, one copy, and one lock, the partition's.
+    /// No allocation per record, one copy, and one lock, the partition's. Try [`append_to_open`](Self::append_to_open) first.
     ///
     /// # Errors
     /// [`AppendError`]; nothing is queued then.
-    #[inline]
     pub fn append(
         &self,
         topic: &TopicInfo,
@@ -118,15 +120,37 @@ impl RecordAccumulator {
         let size = batch_size_upper_bound(record.key, record.value, record.headers);
         self.check(size, timestamp)?;
         topic.touch(now);
-        // The snapshot of the topic remembers its queues: no look-up, and no shared counter is touched.
-        if let Some(queues) = topic.queues.get()
-            && queues.owner == self.id()
-            && queues.partitions.len() >= topic.partitions.len()
-        {
+        if let Some(queues) = self.known_queues(topic) {
             return self.append_to(queues, topic, record, timestamp, now, size, memory);
         }
         let queues = self.queues(topic);
         self.append_to(&queues, topic, record, timestamp, now, size, memory)
+    }
+
+    /// As [`append`](Self::append), for what nearly every record finds: an open batch with room for it. None when that is
+    /// not so; nothing is queued then, and `append` does, or says, what is to be done.
+    ///
+    /// It reads no clock, and all of it can become part of the caller's own code.
+    #[inline]
+    pub fn append_to_open(&self, topic: &TopicInfo, record: &Record<'_>, timestamp: i64) -> Option<Delivery> {
+        let size = batch_size_upper_bound(record.key, record.value, record.headers);
+        if size > self.max_record_size || timestamp < 0 {
+            return None;
+        }
+        let queues = self.known_queues(topic)?;
+        let (partition, sticky) = self.partition(queues, topic, record)?;
+        let queue = queues.queue(topic, partition)?;
+
+        let mut state = queue.lock();
+        if self.refusing.load(Ordering::Acquire) {
+            return None;
+        }
+        let appended = queue.append(&mut state, record, timestamp, size - BATCH_HEADER_LEN)?;
+        let completion = Arc::clone(state.open.as_ref()?.completer.completion());
+        let switch = sticky && self.count_sticky(&mut state, appended);
+        drop(state);
+        self.appended(queues, topic, partition, switch, appended.became_ready);
+        Some(Delivery::new(completion, appended.index, timestamp))
     }
 
     /// Waits until everything that is queued now is delivered or has failed; meanwhile nothing lingers.
@@ -192,7 +216,6 @@ impl RecordAccumulator {
     }
 
     #[expect(clippy::too_many_arguments, reason = "append's own, and what it has computed from them")]
-    #[inline]
     fn append_to(
         &self,
         queues: &TopicQueues,
@@ -203,12 +226,9 @@ impl RecordAccumulator {
         size: usize,
         memory: Option<Reservation>,
     ) -> Result<Append, AppendError> {
-        let (partition, sticky) = self.partition(queues, topic, record)?;
-        let queue = usize::try_from(partition)
-            .ok()
-            .filter(|_| topic.partition(partition).is_some())
-            .and_then(|index| queues.partitions.get(index))
-            .ok_or_else(|| self.unknown_partition(topic, partition))?;
+        let chosen = self.partition(queues, topic, record);
+        let (partition, sticky) = chosen.ok_or_else(|| unknown_partition(topic, 0))?;
+        let queue = queues.queue(topic, partition).ok_or_else(|| unknown_partition(topic, partition))?;
 
         let mut state = queue.lock();
         if self.refusing.load(Ordering::Acquire) {
@@ -243,32 +263,30 @@ impl RecordAccumulator {
         let switch = sticky && self.count_sticky(&mut state, appended);
         drop(state);
 
-        if switch {
-            queues.partitioner.switch(partition, topic);
-        }
-        if changed || appended.became_ready {
-            self.signal.notify();
-        }
+        self.appended(queues, topic, partition, switch, changed || appended.became_ready);
         delivery.map(Append::Appended).ok_or(AppendError::Closed)
     }
 
-    /// The record's partition, and whether the sticky partitioner chose it.
+    /// The record's partition, and whether the sticky partitioner chose it; none when the topic has none.
     #[inline]
-    fn partition(
-        &self,
-        queues: &TopicQueues,
-        topic: &TopicInfo,
-        record: &Record<'_>,
-    ) -> Result<(i32, bool), AppendError> {
+    fn partition(&self, queues: &TopicQueues, topic: &TopicInfo, record: &Record<'_>) -> Option<(i32, bool)> {
         if let Some(partition) = record.partition {
-            return Ok((partition, false));
+            return Some((partition, false));
         }
         match record.key {
-            Some(key) if !self.ignore_keys => Ok((partition_for_key(key, topic.partitions.len()), false)),
-            _ => {
-                let partition = queues.partitioner.partition(topic);
-                partition.map(|p| (p, true)).ok_or_else(|| self.unknown_partition(topic, 0))
-            }
+            Some(key) if !self.ignore_keys => Some((partition_for_key(key, topic.partitions.len()), false)),
+            _ => queues.partitioner.partition(topic).map(|partition| (partition, true)),
+        }
+    }
+
+    /// What follows an append once the lock is released.
+    #[inline]
+    fn appended(&self, queues: &TopicQueues, topic: &TopicInfo, partition: i32, switch: bool, notify: bool) {
+        if switch {
+            queues.partitioner.switch(partition, topic);
+        }
+        if notify {
+            self.signal.notify();
         }
     }
 
@@ -324,13 +342,12 @@ impl RecordAccumulator {
         self.refusal.lock().clone().unwrap_or(AppendError::Closed)
     }
 
-    #[cold]
-    fn unknown_partition(&self, topic: &TopicInfo, partition: i32) -> AppendError {
-        AppendError::UnknownPartition {
-            topic: Arc::clone(&topic.name),
-            partition,
-            count: topic.partitions.len(),
-        }
+    /// The snapshot of the topic remembers its queues: no look-up, and no shared counter is touched.
+    #[inline]
+    fn known_queues<'a>(&self, topic: &'a TopicInfo) -> Option<&'a TopicQueues> {
+        let queues = topic.queues.get()?;
+        let complete = queues.owner == self.id() && queues.partitions.len() >= topic.partitions.len();
+        complete.then_some(&**queues)
     }
 
     /// The topic's queues, one for each of its partitions.
@@ -368,6 +385,20 @@ impl fmt::Debug for RecordAccumulator {
             .field("incomplete_batches", &self.incomplete.len())
             .finish_non_exhaustive()
     }
+}
+
+impl TopicQueues {
+    /// The queue of a partition that the topic has.
+    #[inline]
+    fn queue(&self, topic: &TopicInfo, partition: i32) -> Option<&Arc<PartitionQueue>> {
+        topic.partition(partition)?;
+        self.partitions.get(usize::try_from(partition).ok()?)
+    }
+}
+
+#[cold]
+fn unknown_partition(topic: &TopicInfo, partition: i32) -> AppendError {
+    AppendError::UnknownPartition { topic: Arc::clone(&topic.name), partition, count: topic.partitions.len() }
 }
 
 impl Topics {
