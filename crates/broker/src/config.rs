@@ -37,6 +37,11 @@ pub struct BrokerConfig {
     pub num_partitions: i32,
     /// `default.replication.factor`.
     pub default_replication_factor: i16,
+    /// `offsets.topic.num.partitions`: over how many partitions, and so coordinators, groups are spread. Kafka has 50; few
+    /// brokers in one process need no more than these.
+    pub offsets_topic_num_partitions: i32,
+    /// `offsets.topic.replication.factor`; where fewer brokers are alive, as many as there are.
+    pub offsets_topic_replication_factor: i16,
     /// `delete.topic.enable`.
     pub delete_topics: bool,
     /// What a topic has that says nothing else.
@@ -67,6 +72,8 @@ impl BrokerConfig {
             auto_create_topics: true,
             num_partitions: 1,
             default_replication_factor: 1,
+            offsets_topic_num_partitions: 6,
+            offsets_topic_replication_factor: 3,
             delete_topics: true,
             log: LogConfig::default(),
             fsync: FsyncPolicy::default(),
@@ -103,6 +110,13 @@ impl BrokerConfig {
         }
         if self.num_partitions < 1 {
             return invalid(format!("num.partitions is {}, but must be at least 1", self.num_partitions));
+        }
+        let (partitions, factor) = (self.offsets_topic_num_partitions, self.offsets_topic_replication_factor);
+        if partitions < 1 || factor < 1 {
+            return invalid(format!(
+                "offsets.topic.num.partitions is {partitions} and offsets.topic.replication.factor {factor}, but both must be \
+                 at least 1"
+            ));
         }
         Ok(())
     }

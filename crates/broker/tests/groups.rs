@@ -4,6 +4,9 @@ mod support;
 
 #[allow(clippy::unwrap_used)]
 mod groups {
+    use std::collections::BTreeMap;
+
+    use milena_broker::EmbeddedCluster;
     use milena_protocol::messages::offset_commit_request::{
         OffsetCommitRequestPartition, OffsetCommitRequestTopic,
     };
@@ -33,9 +36,28 @@ mod groups {
 
     /// Joins as a client of today does: once for the id, once with it.
     async fn become_member(client: &mut Client) -> JoinGroupResponse {
+        client.coordinator("g").await;
         let told = client.call(9, &join("")).await;
         assert_eq!(told.error_code, ErrorCode::MEMBER_ID_REQUIRED);
         client.call(9, &join(&told.member_id)).await
+    }
+
+    /// Joins as the only member, and assigns itself something.
+    async fn become_stable(client: &mut Client) -> JoinGroupResponse {
+        let member = become_member(client).await;
+        let assignment =
+            SyncGroupRequestAssignment { member_id: member.member_id.clone(), assignment: "all".into() };
+        let sync = SyncGroupRequest {
+            group_id: "g".to_owned(),
+            generation_id: member.generation_id,
+            member_id: member.member_id.clone(),
+            protocol_type: Some("consumer".to_owned()),
+            protocol_name: Some("range".to_owned()),
+            assignments: vec![assignment],
+            ..Default::default()
+        };
+        assert_eq!(client.call(5, &sync).await.assignment, "all");
+        member
     }
 
     fn commit(member: &JoinGroupResponse, partitions: &[(i32, i64)]) -> OffsetCommitRequest {
@@ -155,6 +177,7 @@ mod groups {
         let mut client = Client::to(&broker).await;
         client.create_topic("t", 1, &[]).await;
         let id = client.metadata(&["t"]).await.topics[0].topic_id;
+        client.coordinator("g").await;
         // Nobody is a member, and none is needed.
         let nobody = JoinGroupResponse { generation_id: -1, ..Default::default() };
         for version in 2..=10 {
@@ -186,5 +209,75 @@ mod groups {
                 assert_eq!((partition.error_code, partition.committed_offset), (ErrorCode::NONE, 10));
             }
         }
+    }
+
+    /// A client of each broker of a cluster.
+    async fn clients(cluster: &EmbeddedCluster) -> BTreeMap<i32, Client> {
+        let mut clients = BTreeMap::new();
+        let addresses: Vec<String> = cluster.bootstrap().split(',').map(str::to_owned).collect();
+        for id in cluster.running() {
+            let address = addresses[usize::try_from(id - 1).unwrap()].parse().unwrap();
+            clients.insert(id, Client::connect(address).await);
+        }
+        clients
+    }
+
+    #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+    async fn another_coordinator_knows_the_offsets_when_the_first_is_killed() {
+        let cluster = EmbeddedCluster::builder().brokers(3).start().await.unwrap();
+        cluster.create_topic("t", 1, 3).await.unwrap();
+        let mut clients = clients(&cluster).await;
+        let first = clients.get_mut(&1).unwrap().coordinator("g").await;
+        let member = become_stable(clients.get_mut(&first).unwrap()).await;
+        for (id, client) in &mut clients {
+            let code = client.call(8, &commit(&member, &[(0, 7)])).await.topics[0].partitions[0].error_code;
+            let expected = if *id == first { ErrorCode::NONE } else { ErrorCode::NOT_COORDINATOR };
+            assert_eq!(code, expected, "{id}");
+            assert_eq!(client.coordinator("g").await, first);
+        }
+
+        // A second member waits for the first, and hears that it waits in vain.
+        let second = clients.get_mut(&first).unwrap();
+        let told = second.call(9, &join("")).await;
+        second.send(9, &join(&told.member_id)).await;
+        cluster.stop(first).await.unwrap();
+        let (_, answer) = second.receive::<JoinGroupResponse>(ApiKey::JoinGroup, 9).await;
+        assert_eq!(answer.error_code, ErrorCode::NOT_COORDINATOR);
+
+        clients.remove(&first);
+        let other = clients.values_mut().next().unwrap();
+        let next = loop {
+            let next = other.coordinator("g").await;
+            if next != first {
+                break next;
+            }
+        };
+        let client = clients.get_mut(&next).unwrap();
+        let topic = OffsetFetchRequestTopic { name: "t".to_owned(), partition_indexes: vec![0] };
+        let fetch =
+            OffsetFetchRequest { group_id: "g".to_owned(), topics: Some(vec![topic]), ..Default::default() };
+        let partition = loop {
+            let response = client.call(7, &fetch).await;
+            match response.error_code {
+                ErrorCode::NONE => break response.topics[0].partitions[0].clone(),
+                // It has not heard yet that it leads, or it reads.
+                ErrorCode::NOT_COORDINATOR | ErrorCode::COORDINATOR_LOAD_IN_PROGRESS => {}
+                code => panic!("{code}"),
+            }
+        };
+        assert_eq!(partition.committed_offset, 7);
+        let stale = client.call(8, &commit(&member, &[(0, 8)])).await;
+        assert_eq!(stale.topics[0].partitions[0].error_code, ErrorCode::ILLEGAL_GENERATION);
+        let again = become_stable(client).await;
+        let committed = client.call(8, &commit(&again, &[(0, 8)])).await;
+        assert_eq!(committed.topics[0].partitions[0].error_code, ErrorCode::NONE);
+
+        // What comes back is led by somebody else for good, and told so.
+        cluster.restart(first).await.unwrap();
+        let mut clients = self::clients(&cluster).await;
+        assert_eq!(clients.get_mut(&first).unwrap().coordinator("g").await, next);
+        let answer = clients.get_mut(&first).unwrap().call(7, &fetch).await;
+        assert_eq!(answer.error_code, ErrorCode::NOT_COORDINATOR);
+        cluster.shutdown().await.unwrap();
     }
 }

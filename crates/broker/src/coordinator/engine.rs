@@ -186,10 +186,6 @@ impl CoordinatorEngine {
         }
     }
 
-    pub(super) fn offset(&self, group_id: &str, key: &OffsetKey) -> Option<&CommittedOffset> {
-        self.offsets.get(group_id)?.get(key)
-    }
-
     pub(super) fn offsets(&self, group_id: &str) -> impl Iterator<Item = (&OffsetKey, &CommittedOffset)> {
         self.offsets.get(group_id).into_iter().flatten()
     }

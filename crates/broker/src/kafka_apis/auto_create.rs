@@ -1,13 +1,14 @@
 //! Topics that are created because somebody names them (`kafka.server.AutoTopicCreationManager`): by the controller, be it
-//! this broker or another one.
+//! this broker or another one. `__consumer_offsets` has settings of its own.
 
 use std::io;
 use std::time::Duration;
 
 use milena_protocol::ErrorCode;
-use milena_protocol::messages::{CreatableTopic, CreateTopicsRequest};
+use milena_protocol::messages::{CreatableTopic, CreatableTopicConfig, CreateTopicsRequest};
 
 use crate::controller::CreateTopic;
+use crate::metadata_cache::OFFSETS_TOPIC;
 use crate::node::{Node, random_uuid};
 
 /// How long the controller may take.
@@ -30,13 +31,16 @@ pub(super) async fn create(node: &Node, names: Vec<String>) -> Vec<(String, Erro
 }
 
 async fn create_here(node: &Node, names: Vec<String>) -> Vec<(String, ErrorCode)> {
-    let wanted = names.iter().map(|name| CreateTopic {
-        name: name.clone(),
-        id: random_uuid(),
-        num_partitions: -1,
-        replication_factor: -1,
-        assignments: Vec::new(),
-        configs: Vec::new(),
+    let wanted = names.iter().map(|name| {
+        let topic = wanted(node, name);
+        CreateTopic {
+            name: topic.name,
+            id: random_uuid(),
+            num_partitions: topic.num_partitions,
+            replication_factor: topic.replication_factor,
+            assignments: Vec::new(),
+            configs: topic.configs.into_iter().map(|config| (config.name, config.value)).collect(),
+        }
     });
     let results = node.controller.create_topics(wanted.collect(), false, TIMEOUT).await;
     let code = |result: Result<_, crate::controller::ControllerError>| {
@@ -46,17 +50,36 @@ async fn create_here(node: &Node, names: Vec<String>) -> Vec<(String, ErrorCode)
 }
 
 async fn create_there(node: &Node, names: &[String]) -> io::Result<Vec<(String, ErrorCode)>> {
-    let topic = |name: &String| CreatableTopic {
-        name: name.clone(),
-        num_partitions: -1,
-        replication_factor: -1,
-        ..Default::default()
-    };
     let request = CreateTopicsRequest {
-        topics: names.iter().map(topic).collect(),
+        topics: names.iter().map(|name| wanted(node, name)).collect(),
         timeout_ms: i32::try_from(TIMEOUT.as_millis()).unwrap_or(i32::MAX),
         ..Default::default()
     };
     let response = node.ask_controller(VERSION, &request).await?;
     Ok(response.topics.into_iter().map(|topic| (topic.name, topic.error_code)).collect())
+}
+
+/// `segment.bytes` of `__consumer_offsets` (`offsets.topic.segment.bytes`): small, so that it is compacted and loaded soon.
+const OFFSETS_SEGMENT_BYTES: &str = "104857600";
+
+fn wanted(node: &Node, name: &str) -> CreatableTopic {
+    let mut topic = CreatableTopic {
+        name: name.to_owned(),
+        num_partitions: -1,
+        replication_factor: -1,
+        ..Default::default()
+    };
+    if name == OFFSETS_TOPIC {
+        let config = &node.config;
+        let alive = i16::try_from(node.metadata_cache.load().brokers().count()).unwrap_or(i16::MAX);
+        topic.num_partitions = config.offsets_topic_num_partitions;
+        topic.replication_factor = config.offsets_topic_replication_factor.min(alive).max(1);
+        let set = |(name, value): (&str, &str)| CreatableTopicConfig {
+            name: name.to_owned(),
+            value: Some(value.to_owned()),
+        };
+        let configs = [("cleanup.policy", "compact"), ("segment.bytes", OFFSETS_SEGMENT_BYTES)];
+        topic.configs = configs.into_iter().map(set).collect();
+    }
+    topic
 }

@@ -19,7 +19,7 @@ pub(super) fn handle(context: &RequestContext, request: DescribeGroupsRequest) -
     let describe = |group_id: String| {
         let mut described = DescribedGroup { authorized_operations, ..Default::default() };
         match context.node.groups.describe(&group_id) {
-            Some(group) => {
+            Ok(Some(group)) => {
                 described.group_state = group.state.to_owned();
                 described.protocol_type = group.protocol_type;
                 described.protocol_data = group.protocol;
@@ -33,13 +33,14 @@ pub(super) fn handle(context: &RequestContext, request: DescribeGroupsRequest) -
                 });
                 described.members = members.collect();
             }
-            None => {
+            Ok(None) => {
                 described.group_state = "Dead".to_owned();
                 if context.version() >= NOT_FOUND_VERSION {
                     described.error_code = ErrorCode::GROUP_ID_NOT_FOUND;
                     described.error_message = Some(format!("Group {group_id} not found."));
                 }
             }
+            Err(code) => described.error_code = code,
         }
         described.group_id = group_id;
         described

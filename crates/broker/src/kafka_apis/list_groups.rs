@@ -1,10 +1,10 @@
 //! ListGroups (key 16), versions 0 to 5.
 //!
-//! Served: everything; all groups are of type `classic`.
+//! Served: everything, of the groups that this broker coordinates; all groups are of type `classic`.
 
-use milena_protocol::VersionRange;
 use milena_protocol::messages::list_groups_response::ListedGroup;
 use milena_protocol::messages::{ListGroupsRequest, ListGroupsResponse};
+use milena_protocol::{ErrorCode, VersionRange};
 
 use super::RequestContext;
 
@@ -16,7 +16,10 @@ pub(super) fn handle(context: &RequestContext, request: &ListGroupsRequest) -> L
     let wanted = |filter: &[String], value: &str| {
         filter.is_empty() || filter.iter().any(|wanted| wanted.eq_ignore_ascii_case(value))
     };
-    let groups = context.node.groups.list().into_iter();
+    let (error_code, groups) = match context.node.groups.list() {
+        Ok(groups) => (ErrorCode::NONE, groups.into_iter()),
+        Err(code) => (code, Vec::new().into_iter()),
+    };
     let wanted = groups
         .filter(|(_, state, _)| wanted(&request.states_filter, state) && wanted(&request.types_filter, TYPE));
     let listed = wanted.map(|(group_id, state, protocol_type)| ListedGroup {
@@ -25,5 +28,5 @@ pub(super) fn handle(context: &RequestContext, request: &ListGroupsRequest) -> L
         group_state: state.to_owned(),
         group_type: TYPE.to_owned(),
     });
-    ListGroupsResponse { groups: listed.collect(), ..Default::default() }
+    ListGroupsResponse { error_code, groups: listed.collect(), ..Default::default() }
 }

@@ -177,7 +177,9 @@ impl RequestContext {
             ApiKey::AlterPartition => {
                 self.reply(&alter_partition::handle(&self, self.decode(decoder)?).await)
             }
-            ApiKey::FindCoordinator => self.reply(&find_coordinator::handle(&self, self.decode(decoder)?)),
+            ApiKey::FindCoordinator => {
+                self.reply(&find_coordinator::handle(&self, self.decode(decoder)?).await)
+            }
             ApiKey::OffsetCommit => self.reply(&offset_commit::handle(&self, self.decode(decoder)?).await),
             ApiKey::OffsetFetch => self.reply(&offset_fetch::handle(&self, self.decode(decoder)?)),
             ApiKey::JoinGroup => Ok(join_group::handle(self.decode(decoder)?, self)),

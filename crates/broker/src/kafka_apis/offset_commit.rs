@@ -1,7 +1,7 @@
 //! OffsetCommit (key 8), versions 2 to 10.
 //!
-//! Served: members of a group and consumers without one; topics by name, and by id from version 10. An offset is on disk,
-//! as far as the fsync policy goes, before the answer. Not served: `retention_time_ms`, since offsets do not expire here.
+//! Served: members of a group and consumers without one; topics by name, and by id from version 10. Every replica in sync
+//! has an offset before the answer. Not served: `retention_time_ms`, since offsets do not expire here.
 
 use milena_protocol::messages::offset_commit_response::{
     OffsetCommitResponsePartition, OffsetCommitResponseTopic,

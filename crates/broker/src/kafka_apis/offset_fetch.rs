@@ -14,10 +14,12 @@ use milena_protocol::messages::{OffsetFetchRequest, OffsetFetchResponse};
 use milena_protocol::{ErrorCode, Uuid, VersionRange};
 
 use super::RequestContext;
-use crate::coordinator::OffsetKey;
+use crate::coordinator::{CommittedOffset, OffsetKey};
 
 pub(super) const VERSIONS: VersionRange = VersionRange::new(1, 10);
 
+/// The first version with an error for the group as a whole.
+const GROUP_ERROR_VERSION: i16 = 2;
 const SEVERAL_GROUPS_VERSION: i16 = 8;
 const TOPIC_ID_VERSION: i16 = 10;
 
@@ -32,8 +34,11 @@ pub(super) fn handle(context: &RequestContext, request: OffsetFetchRequest) -> O
     if context.version() >= SEVERAL_GROUPS_VERSION {
         let groups = request.groups.into_iter().map(|group| {
             let asked = |topics: Vec<_>| topics.into_iter().map(asked_of_group).collect();
-            let topics = fetch(context, &group.group_id, group.topics.map(asked));
-            OffsetFetchResponseGroup { group_id: group.group_id, topics, error_code: ErrorCode::NONE }
+            let (error_code, topics) = match fetch(context, &group.group_id, group.topics.map(asked)) {
+                Ok(topics) => (ErrorCode::NONE, topics),
+                Err((code, _)) => (code, Vec::new()),
+            };
+            OffsetFetchResponseGroup { group_id: group.group_id, topics, error_code }
         });
         return OffsetFetchResponse { groups: groups.collect(), ..Default::default() };
     }
@@ -45,7 +50,12 @@ pub(super) fn handle(context: &RequestContext, request: OffsetFetchRequest) -> O
         });
         asked.collect()
     });
-    let topics = fetch(context, &request.group_id, asked).into_iter().map(|topic| {
+    let (error_code, topics) = match fetch(context, &request.group_id, asked) {
+        Ok(topics) => (ErrorCode::NONE, topics),
+        Err((code, asked)) if context.version() < GROUP_ERROR_VERSION => (code, all_failed(asked, code)),
+        Err((code, _)) => (code, Vec::new()),
+    };
+    let topics = topics.into_iter().map(|topic| {
         let partitions = topic.partitions.into_iter().map(|partition| OffsetFetchResponsePartition {
             partition_index: partition.partition_index,
             committed_offset: partition.committed_offset,
@@ -55,41 +65,59 @@ pub(super) fn handle(context: &RequestContext, request: OffsetFetchRequest) -> O
         });
         OffsetFetchResponseTopic { name: topic.name, partitions: partitions.collect() }
     });
-    OffsetFetchResponse { topics: topics.collect(), ..Default::default() }
+    let topics = topics.collect();
+    if context.version() < GROUP_ERROR_VERSION {
+        return OffsetFetchResponse { topics, ..Default::default() };
+    }
+    OffsetFetchResponse { topics, error_code, ..Default::default() }
+}
+
+fn all_failed(asked: Vec<Asked>, code: ErrorCode) -> Vec<OffsetFetchResponseTopics> {
+    let topics = asked.into_iter().map(|topic| {
+        let failed = |partition| OffsetFetchResponsePartitions { error_code: code, ..none(partition) };
+        let partitions = topic.partitions.into_iter().map(failed).collect();
+        OffsetFetchResponseTopics { name: topic.name, topic_id: topic.topic_id, partitions }
+    });
+    topics.collect()
 }
 
 fn asked_of_group(topic: milena_protocol::messages::offset_fetch_request::OffsetFetchRequestTopics) -> Asked {
     Asked { name: topic.name, topic_id: topic.topic_id, partitions: topic.partition_indexes }
 }
 
+/// What the group has committed of the partitions asked for, or of all; an error with what was asked for.
 fn fetch(
     context: &RequestContext,
     group_id: &str,
     asked: Option<Vec<Asked>>,
-) -> Vec<OffsetFetchResponseTopics> {
+) -> Result<Vec<OffsetFetchResponseTopics>, (ErrorCode, Vec<Asked>)> {
     let by_id = context.version() >= TOPIC_ID_VERSION;
-    let asked = asked.unwrap_or_else(|| all(context, group_id));
+    let offsets: BTreeMap<OffsetKey, CommittedOffset> = match context.node.groups.offsets(group_id) {
+        Ok(offsets) => offsets.into_iter().collect(),
+        Err(code) => return Err((code, asked.unwrap_or_default())),
+    };
+    let asked = asked.unwrap_or_else(|| all(context, &offsets));
     let topics = asked.into_iter().map(|topic| {
         let name = if by_id {
             context.topic_name(topic.topic_id).map(|name| name.to_string())
         } else {
             Ok(topic.name.clone())
         };
-        let fetch = |partition| match &name {
-            Ok(name) => fetch_partition(context, group_id, name, partition),
+        let found = |partition| match &name {
+            Ok(name) => committed(&offsets, name, partition),
             Err(code) => OffsetFetchResponsePartitions { error_code: *code, ..none(partition) },
         };
-        let partitions = topic.partitions.into_iter().map(fetch).collect();
+        let partitions = topic.partitions.into_iter().map(found).collect();
         OffsetFetchResponseTopics { name: topic.name, topic_id: topic.topic_id, partitions }
     });
-    topics.collect()
+    Ok(topics.collect())
 }
 
 /// Everything that the group has committed, of topics that still exist where they are named by id.
-fn all(context: &RequestContext, group_id: &str) -> Vec<Asked> {
+fn all(context: &RequestContext, offsets: &BTreeMap<OffsetKey, CommittedOffset>) -> Vec<Asked> {
     let mut topics: BTreeMap<String, Vec<i32>> = BTreeMap::new();
-    for (key, _) in context.node.groups.offsets(group_id) {
-        topics.entry(key.topic).or_default().push(key.partition);
+    for key in offsets.keys() {
+        topics.entry(key.topic.clone()).or_default().push(key.partition);
     }
     let snapshot = context.node.metadata_cache.load();
     let id_of = |name: &str| snapshot.topic(name).map(|topic| topic.id);
@@ -101,19 +129,18 @@ fn all(context: &RequestContext, group_id: &str) -> Vec<Asked> {
     asked.filter(|topic| !by_id || !topic.topic_id.is_zero()).collect()
 }
 
-fn fetch_partition(
-    context: &RequestContext,
-    group_id: &str,
+fn committed(
+    offsets: &BTreeMap<OffsetKey, CommittedOffset>,
     topic: &str,
     partition: i32,
 ) -> OffsetFetchResponsePartitions {
     let key = OffsetKey { topic: topic.to_owned(), partition };
-    match context.node.groups.offset(group_id, &key) {
+    match offsets.get(&key) {
         Some(committed) => OffsetFetchResponsePartitions {
             partition_index: partition,
             committed_offset: committed.offset,
             committed_leader_epoch: committed.leader_epoch,
-            metadata: Some(committed.metadata),
+            metadata: Some(committed.metadata.clone()),
             error_code: ErrorCode::NONE,
         },
         None => none(partition),

@@ -13,7 +13,7 @@ use arc_swap::{ArcSwap, Guard};
 use parking_lot::Mutex;
 
 pub use snapshot::{
-    BrokerEndpoint, BrokerInfo, MetadataSnapshot, NO_LEADER, PartitionMetadata, TopicMetadata,
+    BrokerEndpoint, BrokerInfo, MetadataSnapshot, NO_LEADER, OFFSETS_TOPIC, PartitionMetadata, TopicMetadata,
     is_internal_topic,
 };
 pub use update::{LEADER_DURING_DELETE, MetadataUpdate, PartitionUpdate, StaleControllerEpoch, TopicUpdate};

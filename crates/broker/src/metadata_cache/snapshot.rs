@@ -9,9 +9,12 @@ use milena_protocol::Uuid;
 /// The leader of a partition that has none.
 pub const NO_LEADER: i32 = -1;
 
+/// Where groups' committed offsets are (`Topic.GROUP_METADATA_TOPIC_NAME`).
+pub const OFFSETS_TOPIC: &str = "__consumer_offsets";
+
 /// Whether Kafka keeps its own records in the topic (`Topic.isInternal`).
 pub fn is_internal_topic(name: &str) -> bool {
-    matches!(name, "__consumer_offsets" | "__transaction_state" | "__share_group_state")
+    matches!(name, OFFSETS_TOPIC | "__transaction_state" | "__share_group_state")
 }
 
 /// The cluster at one moment.

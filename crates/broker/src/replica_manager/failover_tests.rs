@@ -12,6 +12,7 @@ use milena_storage::fs::MemoryFileSystem;
 use tokio::time::{interval, timeout};
 
 use crate::controller::{CreateTopic, PartitionState};
+use crate::faults::{BrokerFaults, Host};
 use crate::network::InterBrokerConnection;
 use crate::registry::{ClusterRegistry, RegistryConfig, RegistryStore};
 use crate::{Broker, BrokerConfig, ListenerConfig};
@@ -71,7 +72,13 @@ impl Cluster {
     }
 
     async fn start_broker(&mut self, id: i32) {
-        let broker = Broker::start_in(self.configs[&id].clone(), self.registry.clone()).await.unwrap();
+        let broker = Broker::start_in(
+            self.configs[&id].clone(),
+            self.registry.clone(),
+            BrokerFaults::new(id, Arc::default()),
+        )
+        .await
+        .unwrap();
         self.brokers.insert(id, broker);
     }
 
@@ -107,7 +114,9 @@ impl Cluster {
     async fn try_to_produce(&self, value: &str) -> Option<i64> {
         let address = self.brokers.get(&self.partition().leader)?.address();
         let mut connection =
-            InterBrokerConnection::connect(&address.ip().to_string(), address.port()).await.ok()?;
+            InterBrokerConnection::connect(&Host::alone(-1), 1, &address.ip().to_string(), address.port())
+                .await
+                .ok()?;
         let mut batch = BatchBuilder::new(Vec::new());
         batch.append(crate::clock::Clock.now_ms(), None, Some(value.as_bytes()), &[]);
         let data = PartitionProduceData { index: 0, records: Some(batch.seal(Seal::default()).into()) };

@@ -19,12 +19,14 @@ use foldhash::{HashMap, HashMapExt};
 use milena_protocol::{ErrorCode, Uuid};
 use milena_storage::{LogConfig, LogManager, TopicPartition};
 use parking_lot::{Mutex, MutexGuard};
+use tokio::sync::Notify;
 use tokio::time::Instant;
 
 use crate::clock::Clock;
 use crate::config::DEFAULT_REPLICA_LAG_TIME_MAX;
 use crate::controller::{LeaderAndIsrTopic, StopReplica, StopReplicaTopic};
 use crate::kafka_apis::FetchSessionCache;
+use crate::metadata_cache::OFFSETS_TOPIC;
 use crate::replica::PartitionState;
 use crate::topic_configs::TopicConfigs;
 
@@ -58,6 +60,8 @@ pub(crate) struct ReplicaManager {
     queues: ReplicationQueues,
     inbox: Mutex<Option<ReplicationInbox>>,
     fetch_sessions: Mutex<FetchSessionCache>,
+    /// Told when a partition of `__consumer_offsets` has another role.
+    offsets_roles: Notify,
 }
 
 type Topics = HashMap<Arc<str>, Arc<HostedTopic>>;
@@ -102,6 +106,7 @@ impl ReplicaManager {
             queues,
             inbox: Mutex::new(Some(inbox)),
             fetch_sessions: Mutex::default(),
+            offsets_roles: Notify::new(),
         }
     }
 
@@ -171,6 +176,30 @@ impl ReplicaManager {
         self.topics.load().values().flat_map(|topic| topic.partitions.values()).filter_map(online).collect()
     }
 
+    /// The partitions of a topic that this broker leads, by number, each with the leader epoch since which it does.
+    pub(crate) fn led_partitions(&self, topic: &str) -> impl Iterator<Item = (i32, (Arc<Partition>, i32))> {
+        let hosted = self.topics.load().get(topic).cloned();
+        let partitions = hosted.map(|hosted| hosted.partitions.clone()).unwrap_or_default();
+        partitions.into_iter().filter_map(|(number, hosted)| match hosted {
+            HostedPartition::Online(partition) => {
+                let since = partition.leads_since()?;
+                Some((number, (partition, since)))
+            }
+            HostedPartition::Offline => None,
+        })
+    }
+
+    /// Waits until a partition of `__consumer_offsets` has another role than at the last time.
+    pub(crate) async fn offsets_roles_changed(&self) {
+        self.offsets_roles.notified().await;
+    }
+
+    fn roles_changed(&self, topic: &str) {
+        if topic == OFFSETS_TOPIC {
+            self.offsets_roles.notify_one();
+        }
+    }
+
     /// Takes the roles that the controller gives out (LeaderAndIsr), creating the logs that are missing. Blocking.
     ///
     /// A partition whose leader epoch is not above the one it has is left as it is.
@@ -184,6 +213,7 @@ impl ReplicaManager {
         let hosted = self.with_roles(hosted, topic);
         next.insert(topic.name.clone(), Arc::new(hosted));
         self.topics.store(Arc::new(next));
+        self.roles_changed(&topic.name);
     }
 
     fn with_roles(&self, mut hosted: HostedTopic, topic: &LeaderAndIsrTopic) -> HostedTopic {
@@ -235,6 +265,7 @@ impl ReplicaManager {
                 partition.stop();
             }
         }
+        self.roles_changed(&topic.name);
         for partition in topic.partitions.iter().filter(|partition| partition.delete) {
             let topic_partition = TopicPartition::new(&*topic.name, partition.partition);
             // A replica that was given up before may have its log still.

@@ -507,6 +507,13 @@ impl Partition {
         }
     }
 
+    /// The leader epoch since which this broker leads without a break; None when it does not.
+    pub(crate) fn leads_since(&self) -> Option<i32> {
+        let state = self.state.lock();
+        let leads = state.role() == Role::Leader && !self.stopped.load(Ordering::SeqCst);
+        leads.then(|| self.led_since())
+    }
+
     fn led_since(&self) -> i32 {
         i32::try_from(self.led_since.load(Ordering::SeqCst)).unwrap_or(-1)
     }

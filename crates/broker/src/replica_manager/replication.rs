@@ -17,6 +17,7 @@ use tokio::time::{sleep, timeout};
 use super::ReplicaManager;
 use super::local_logs::LocalLogs;
 use crate::blocking::blocking;
+use crate::faults::Host;
 use crate::metadata_cache::MetadataCache;
 use crate::network::InterBrokerConnection;
 use crate::replica::{
@@ -91,6 +92,7 @@ pub(crate) struct ReplicationDeps {
     pub(crate) listener: String,
     pub(crate) fsync: FsyncPolicy,
     pub(crate) gate: TaskGate,
+    pub(crate) host: Host,
 }
 
 /// The tasks; dropping it ends them.
@@ -330,7 +332,7 @@ async fn connect<'a>(
                 let reason = format!("broker {broker} is not known to have the listener {}", deps.listener);
                 return Err(std::io::Error::new(std::io::ErrorKind::NotFound, reason));
             };
-            InterBrokerConnection::connect(&endpoint.host, endpoint.port).await?
+            InterBrokerConnection::connect(&deps.host, broker, &endpoint.host, endpoint.port).await?
         }
     };
     Ok(connection.insert(made))

@@ -18,6 +18,7 @@ use milena_storage::fs::MemoryFileSystem;
 use super::Partition;
 use crate::config::DEFAULT_REPLICA_LAG_TIME_MAX;
 use crate::controller::{LeaderAndIsrTopic, PartitionState};
+use crate::faults::Host;
 use crate::metadata_cache::{BrokerInfo, MetadataUpdate, PartitionUpdate, TopicUpdate};
 use crate::network::InterBrokerConnection;
 use crate::replica::{AlterPartition, AlterPartitionResult};
@@ -105,7 +106,11 @@ impl Trio {
 
     async fn client(&self, id: i32) -> Client {
         let address = self.brokers[&id].address();
-        Client(InterBrokerConnection::connect(&address.ip().to_string(), address.port()).await.unwrap())
+        Client(
+            InterBrokerConnection::connect(&Host::alone(-1), 1, &address.ip().to_string(), address.port())
+                .await
+                .unwrap(),
+        )
     }
 
     fn log(&self, id: i32) -> Bytes {

@@ -11,8 +11,8 @@ use milena_protocol::messages::fetch_response::PartitionData;
 use milena_protocol::messages::produce_response::PartitionProduceResponse;
 use milena_protocol::messages::{
     CreatableTopic, CreatableTopicConfig, CreateTopicsRequest, FetchPartition, FetchRequest, FetchTopic,
-    ListOffsetsPartition, ListOffsetsRequest, ListOffsetsTopic, MetadataRequest, MetadataRequestTopic,
-    MetadataResponse, PartitionProduceData, ProduceRequest, TopicProduceData,
+    FindCoordinatorRequest, ListOffsetsPartition, ListOffsetsRequest, ListOffsetsTopic, MetadataRequest,
+    MetadataRequestTopic, MetadataResponse, PartitionProduceData, ProduceRequest, TopicProduceData,
 };
 use milena_protocol::records::{BatchBuilder, RecordBatches, Seal};
 use milena_protocol::{
@@ -147,6 +147,22 @@ impl Client {
             let Some((last, _)) = records.last() else { return all };
             offset = last + 1;
             all.extend(records);
+        }
+    }
+
+    /// The broker that coordinates a group.
+    pub async fn coordinator(&mut self, group: &str) -> i32 {
+        let keys = vec![group.to_owned()];
+        let request = FindCoordinatorRequest { coordinator_keys: keys, ..Default::default() };
+        let started = tokio::time::Instant::now();
+        loop {
+            let found = self.call(6, &request).await.coordinators[0].clone();
+            if found.error_code.is_ok() {
+                return found.node_id;
+            }
+            assert_eq!(found.error_code, ErrorCode::COORDINATOR_NOT_AVAILABLE);
+            assert!(started.elapsed() < SOON, "no coordinator");
+            tokio::task::yield_now().await;
         }
     }
 
