@@ -43,7 +43,8 @@ impl Background {
                 node.replica_manager.shrink_isrs();
             })),
         ];
-        tasks.push(node.gate.spawn(node.groups.clone().run()));
+        let groups = node.groups.clone();
+        tasks.push(tokio::spawn(async move { groups.run().await }));
         if let FsyncPolicy::Interval(wait) = node.config.fsync {
             tasks.push(node.gate.spawn(every(wait, node.clone(), |node| {
                 if let Err(error) = node.replica_manager.logs().flush_due(node.clock.now_ms()) {
@@ -57,6 +58,7 @@ impl Background {
             listener: node.config.inter_broker_listener().to_owned(),
             fsync: node.config.fsync,
             gate: node.gate.clone(),
+            host: node.faults.host.clone(),
         });
         Self { tasks, _replication }
     }

@@ -16,6 +16,7 @@ use crate::controller::{
 };
 use crate::coordinator::GroupCoordinator;
 use crate::data_dir::DataDir;
+use crate::faults::BrokerFaults;
 use crate::metadata_cache::{BrokerInfo, MetadataCache};
 use crate::node::{Node, random_uuid};
 use crate::producer_ids::ProducerIdManager;
@@ -48,6 +49,7 @@ pub(crate) fn boot(
     info: BrokerInfo,
     cluster: &Cluster,
     gate: TaskGate,
+    faults: BrokerFaults,
 ) -> Result<Node, BrokerError> {
     let clock = Clock;
     let registry = match cluster {
@@ -81,7 +83,7 @@ pub(crate) fn boot(
     ));
     let delivery = match cluster {
         Cluster::Alone => Delivery::Local(obedience.clone()),
-        Cluster::Shared(_) => Delivery::Wire(gate.clone()),
+        Cluster::Shared(_) => Delivery::Wire(gate.clone(), faults.host.clone()),
     };
     let controller = Controller::new(controller_config(&config), registry.clone(), delivery);
     if matches!(cluster, Cluster::Alone) {
@@ -91,12 +93,13 @@ pub(crate) fn boot(
             return Err(BrokerError::Log("the controller's state cannot be saved".to_owned()));
         }
     }
-    let groups = Arc::new(GroupCoordinator::new(replica_manager.clone(), metadata_cache.clone(), clock));
+    let groups = Arc::new(GroupCoordinator::new(replica_manager.clone(), controller.clone(), clock));
     groups.load();
     Ok(Node {
         config,
         clock,
         gate,
+        faults,
         metadata_cache,
         topic_configs,
         replica_manager,

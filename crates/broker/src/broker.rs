@@ -12,6 +12,7 @@ use crate::background::Background;
 use crate::boot::Cluster;
 use crate::config::{BrokerConfig, ListenerConfig};
 use crate::data_dir::{DataDir, DataDirState, RunningBroker};
+use crate::faults::{BrokerFaults, Host};
 use crate::kafka_apis::KafkaApis;
 use crate::leaving::move_leaderships_away;
 use crate::membership::Membership;
@@ -89,7 +90,8 @@ impl Broker {
                 other => break other?,
             }
         };
-        Self::start_on(config, data_dir, Cluster::Alone).await
+        let faults = BrokerFaults::new(config.node_id, Arc::default());
+        Self::start_on(config, data_dir, Cluster::Alone, faults).await
     }
 
     /// As [`start`](Self::start), but as one broker of a cluster whose brokers share a registry. It serves when this
@@ -97,6 +99,7 @@ impl Broker {
     pub(crate) async fn start_in(
         config: BrokerConfig,
         registry: Arc<ClusterRegistry>,
+        faults: BrokerFaults,
     ) -> Result<Self, BrokerError> {
         config.validate()?;
         let until = Instant::now() + PATIENCE;
@@ -106,7 +109,7 @@ impl Broker {
                 other => break other?,
             }
         };
-        Self::start_on(config, data_dir, Cluster::Shared(registry)).await
+        Self::start_on(config, data_dir, Cluster::Shared(registry), faults).await
     }
 
     /// Starts a broker on a directory, or finds the one that serves it, in this process or another. Any number of
@@ -121,7 +124,8 @@ impl Broker {
         loop {
             let in_use = match lock(&config).await {
                 Ok(data_dir) => {
-                    let broker = Self::start_on(config, data_dir, Cluster::Alone).await?;
+                    let faults = BrokerFaults::new(config.node_id, Arc::default());
+                    let broker = Self::start_on(config, data_dir, Cluster::Alone, faults).await?;
                     return Ok(StartedOrJoined::Started(Box::new(broker)));
                 }
                 Err(error @ BrokerError::DataDirInUse { .. }) => error,
@@ -142,10 +146,12 @@ impl Broker {
         config: BrokerConfig,
         data_dir: DataDir,
         cluster: Cluster,
+        faults: BrokerFaults,
     ) -> Result<Self, BrokerError> {
         let mut bound = Vec::new();
         for listener in &config.listeners {
-            bound.push(bind(listener).await?);
+            let from_clients = listener.name != config.inter_broker_listener();
+            bound.push(bind(listener, &faults.host, from_clients).await?);
         }
         let listeners: Vec<Listening> = bound.iter().map(listening).collect();
         let info = BrokerInfo {
@@ -155,7 +161,7 @@ impl Broker {
         };
         let is_member = matches!(cluster, Cluster::Shared(_));
         let (own, gate) = (info.clone(), TaskGate::new(Handle::current()));
-        let node = blocking(move || boot::boot(config, data_dir, own, &cluster, gate)).await?;
+        let node = blocking(move || boot::boot(config, data_dir, own, &cluster, gate, faults)).await?;
         let node = Arc::new(node);
         let handler = Arc::new(KafkaApis::new(node.clone()));
         let sockets = SocketServer::start(bound, node.config.socket.clone(), handler, &node.gate);
@@ -235,7 +241,9 @@ impl Broker {
         if membership.is_some() {
             drop(membership);
             let (registry, id) = (node.registry.clone(), node.config.node_id);
-            if let Err(error) = registry.unregister(id, node.obedience.broker_epoch()) {
+            if node.faults.host.is_gone() {
+                tracing::debug!(id, "the registry is out of reach; the session ends by itself");
+            } else if let Err(error) = registry.unregister(id, node.obedience.broker_epoch()) {
                 tracing::debug!(%error, "the session has ended already");
             }
         }
@@ -262,10 +270,14 @@ async fn blocking<T: Send + 'static>(
     tokio::task::spawn_blocking(work).await.map_err(|_| BrokerError::Cancelled)?
 }
 
-async fn bind(config: &ListenerConfig) -> Result<BoundListener, BrokerError> {
+async fn bind(
+    config: &ListenerConfig,
+    host: &Host,
+    from_clients: bool,
+) -> Result<BoundListener, BrokerError> {
     let until = Instant::now() + PATIENCE;
     loop {
-        match SocketServer::bind(config).await {
+        match SocketServer::bind(config, host, from_clients).await {
             Err(BrokerError::Bind { source, .. })
                 if source.kind() == std::io::ErrorKind::AddrInUse && Instant::now() < until =>
             {

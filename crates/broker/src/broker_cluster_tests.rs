@@ -22,6 +22,7 @@ use milena_storage::fs::MemoryFileSystem;
 use tokio::time::timeout;
 
 use crate::controller::{CreateTopic, TopicSelector};
+use crate::faults::{BrokerFaults, Host};
 use crate::metadata_cache::NO_LEADER;
 use crate::network::InterBrokerConnection;
 use crate::registry::{ClusterRegistry, RegistryConfig, RegistryStore};
@@ -62,7 +63,13 @@ impl Cluster {
     }
 
     async fn start_broker(&mut self, id: i32) {
-        let broker = Broker::start_in(self.configs[&id].clone(), self.registry.clone()).await.unwrap();
+        let broker = Broker::start_in(
+            self.configs[&id].clone(),
+            self.registry.clone(),
+            BrokerFaults::new(id, Arc::default()),
+        )
+        .await
+        .unwrap();
         self.brokers.insert(id, broker);
     }
 
@@ -123,7 +130,9 @@ impl Cluster {
 
     async fn connect(&self, id: i32, listener: &str) -> InterBrokerConnection {
         let address = self.brokers[&id].listener_address(listener).unwrap();
-        InterBrokerConnection::connect(&address.ip().to_string(), address.port()).await.unwrap()
+        InterBrokerConnection::connect(&Host::alone(-1), 1, &address.ip().to_string(), address.port())
+            .await
+            .unwrap()
     }
 }
 
@@ -359,7 +368,9 @@ async fn requests_between_brokers_are_refused_on_a_listener_for_clients() {
     let alone = Broker::start(config).await.unwrap();
     let address = alone.address();
     let mut connection =
-        InterBrokerConnection::connect(&address.ip().to_string(), address.port()).await.unwrap();
+        InterBrokerConnection::connect(&Host::alone(-1), 1, &address.ip().to_string(), address.port())
+            .await
+            .unwrap();
     assert_eq!(connection.call(8, &update).await.unwrap().error_code, code);
 }
 

@@ -17,7 +17,8 @@
 //! 7. `replica_manager`: the partitions of this broker, each with its role, its log (`milena_storage`) and the requests
 //!    that wait for it.
 //! 8. `cluster`: [`EmbeddedCluster`] starts several brokers on one registry, and kills, stops, restarts and pauses them.
-//!    `task_gate` is what all tasks of a broker go through, so that they can be held.
+//!    `task_gate` is what all tasks of a broker go through, so that they can be held. `faults`: what else can be wrong with
+//!    a broker; its sockets come from there.
 //!
 //! Where blocking happens: appends and reads of the page cache are copies and run on the runtime's threads; whatever
 //! waits for the disk (fsync, recovery, creating and deleting logs, the controller's state) runs on blocking threads.
@@ -51,6 +52,7 @@ mod controller;
 mod coordinator;
 mod data_dir;
 mod error;
+mod faults;
 mod kafka_apis;
 mod leaving;
 mod membership;
@@ -88,4 +90,5 @@ pub use cluster::{ClusterError, EmbeddedCluster, EmbeddedClusterBuilder};
 pub use config::{BrokerConfig, ListenerConfig, ReplicaSelector, SocketConfig};
 pub use data_dir::{DataDirState, RunningBroker, running};
 pub use error::BrokerError;
+pub use faults::FaultGuard;
 pub use milena_storage::{FsyncPolicy, LogConfig};

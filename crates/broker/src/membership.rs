@@ -8,6 +8,7 @@ use tokio::task::JoinHandle;
 use tokio::time::{MissedTickBehavior, interval};
 
 use crate::blocking::blocking;
+use crate::faults::Host;
 use crate::metadata_cache::BrokerInfo;
 use crate::node::Node;
 use crate::registry::RegistryView;
@@ -34,6 +35,15 @@ impl Drop for Membership {
     }
 }
 
+/// Waits for news of the registry, which reach nobody in a black hole.
+async fn news(view: &mut watch::Receiver<RegistryView>, host: &Host) -> Result<(), watch::error::RecvError> {
+    view.changed().await?;
+    // Still news if this is given up meanwhile.
+    view.mark_changed();
+    host.is_back().await;
+    Ok(())
+}
+
 /// What a broker does when its session or the cluster wants something of it.
 #[derive(Clone)]
 pub(crate) struct Member {
@@ -49,7 +59,7 @@ impl Member {
         loop {
             let member = self.clone();
             let done = tokio::select! {
-                changed = view.changed() => {
+                changed = news(&mut view, &member.node.faults.host) => {
                     if changed.is_err() {
                         return;
                     }
@@ -71,6 +81,9 @@ impl Member {
 
     /// Says that the broker is there; registers again if the session has ended. Blocking.
     pub(crate) fn beat(&self) {
+        if self.node.faults.host.is_gone() {
+            return;
+        }
         let Node { registry, obedience, config, .. } = &*self.node;
         if registry.heartbeat(config.node_id, obedience.broker_epoch()).is_ok() {
             return;

@@ -12,7 +12,8 @@ use crate::config::BrokerConfig;
 use crate::controller::{Controller, Obedience};
 use crate::coordinator::GroupCoordinator;
 use crate::data_dir::DataDir;
-use crate::metadata_cache::MetadataCache;
+use crate::faults::BrokerFaults;
+use crate::metadata_cache::{BrokerInfo, MetadataCache};
 use crate::network::InterBrokerConnection;
 use crate::producer_ids::ProducerIdManager;
 use crate::registry::ClusterRegistry;
@@ -31,6 +32,7 @@ pub(crate) struct Node {
     pub(crate) clock: Clock,
     /// Whatever runs for this broker has been spawned through it.
     pub(crate) gate: TaskGate,
+    pub(crate) faults: BrokerFaults,
     pub(crate) metadata_cache: Arc<MetadataCache>,
     pub(crate) topic_configs: Arc<TopicConfigs>,
     pub(crate) replica_manager: Arc<ReplicaManager>,
@@ -50,14 +52,19 @@ impl Node {
         version: i16,
         request: &R,
     ) -> io::Result<R::Response> {
-        let endpoint = {
+        let found = {
             let snapshot = self.metadata_cache.load();
             let controller = snapshot.controller_id().and_then(|id| snapshot.broker(id));
-            controller.and_then(|broker| broker.endpoint(self.config.inter_broker_listener())).cloned()
+            let endpoint_of = |broker: &BrokerInfo| {
+                Some((broker.id, broker.endpoint(self.config.inter_broker_listener())?.clone()))
+            };
+            controller.and_then(endpoint_of)
         };
-        let endpoint = endpoint.ok_or_else(|| io::Error::other("no controller is known"))?;
+        let (id, endpoint) = found.ok_or_else(|| io::Error::other("no controller is known"))?;
         let exchange = async {
-            let mut connection = InterBrokerConnection::connect(&endpoint.host, endpoint.port).await?;
+            let own = &self.faults.host;
+            let mut connection =
+                InterBrokerConnection::connect(own, id, &endpoint.host, endpoint.port).await?;
             connection.call(version, request).await
         };
         timeout(CONTROLLER_TIMEOUT, exchange).await.unwrap_or(Err(io::ErrorKind::TimedOut.into()))

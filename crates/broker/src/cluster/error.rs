@@ -25,6 +25,10 @@ pub enum ClusterError {
     /// [`stop`](super::EmbeddedCluster::stop) it first.
     #[error("broker {0} runs: kill or stop it first")]
     StillRunning(i32),
+    /// The broker's host is gone, so a broker on it cannot register. The caller's fault:
+    /// [`heal`](super::EmbeddedCluster::heal) it first.
+    #[error("broker {0} is in a black hole, where no broker can start: heal it first")]
+    Unreachable(i32),
     /// A broker did not start, or did not stop cleanly.
     #[error("broker {id}: {source}")]
     Broker {

@@ -2,6 +2,10 @@
 
 mod builder;
 mod error;
+mod faults;
+#[cfg(test)]
+mod faults_tests;
+mod ports;
 #[cfg(test)]
 mod tests;
 
@@ -17,12 +21,14 @@ use tokio::time::{Instant, MissedTickBehavior, interval};
 
 pub use self::builder::EmbeddedClusterBuilder;
 pub use self::error::ClusterError;
+use self::ports::Reservation;
 use crate::controller::{Controller, CreateTopic};
 use crate::data_dir::DataDir;
+use crate::faults::{BrokerFaults, Network};
 use crate::node::{Node, random_uuid};
 use crate::registry::{ClusterRegistry, RegistryConfig, RegistryStore};
 use crate::task_gate::TaskGate;
-use crate::{Broker, BrokerConfig, BrokerError};
+use crate::{Broker, BrokerConfig, BrokerError, ListenerConfig};
 
 /// The registry, inside of the cluster's directory.
 const REGISTRY: &str = "cluster.json";
@@ -61,6 +67,7 @@ pub struct EmbeddedCluster {
     brokers: Mutex<BTreeMap<i32, Broker>>,
     members: BTreeMap<i32, Member>,
     registry: Arc<ClusterRegistry>,
+    network: Arc<Network>,
     /// Keeps other clusters out of the directory.
     _data_dir: DataDir,
 }
@@ -68,9 +75,10 @@ pub struct EmbeddedCluster {
 /// What is known of a broker, be it up or down.
 #[derive(Debug, Clone)]
 struct Member {
-    /// With the ports that it got when it was first started.
+    /// With the ports that are its own.
     config: BrokerConfig,
     bootstrap: String,
+    _ports: Arc<[Reservation]>,
 }
 
 impl EmbeddedCluster {
@@ -92,14 +100,17 @@ impl EmbeddedCluster {
             Ok::<_, BrokerError>((data_dir, Arc::new(registry)))
         });
         let (_data_dir, registry) = opened.await.map_err(|_| BrokerError::Cancelled)??;
-        let mut cluster = Self { brokers: Mutex::default(), members: BTreeMap::new(), registry, _data_dir };
+        let network = Arc::default();
+        let mut cluster =
+            Self { brokers: Mutex::default(), members: BTreeMap::new(), registry, network, _data_dir };
         for mut config in configs {
             let id = config.node_id;
+            let _ports = reserve(&mut config).map_err(|source| ClusterError::Broker { id, source })?;
             let broker = cluster.start_broker(config.clone()).await?;
             for listener in &mut config.listeners {
                 listener.bind = broker.listener_address(&listener.name).unwrap_or(listener.bind);
             }
-            cluster.members.insert(id, Member { config, bootstrap: broker.bootstrap() });
+            cluster.members.insert(id, Member { config, bootstrap: broker.bootstrap(), _ports });
             cluster.brokers.lock().insert(id, broker);
         }
         cluster.wait("a controller that every broker knows", Self::all_know_all).await?;
@@ -108,7 +119,8 @@ impl EmbeddedCluster {
 
     async fn start_broker(&self, config: BrokerConfig) -> Result<Broker, ClusterError> {
         let id = config.node_id;
-        let started = Broker::start_in(config, self.registry.clone()).await;
+        let faults = BrokerFaults::new(id, self.network.clone());
+        let started = Broker::start_in(config, self.registry.clone(), faults).await;
         started.map_err(|source| ClusterError::Broker { id, source })
     }
 
@@ -128,7 +140,7 @@ impl EmbeddedCluster {
         self.brokers.lock().keys().copied().collect()
     }
 
-    /// The broker that is the controller, if one that runs and is not paused is it.
+    /// The broker that is the controller, if one that runs, and is neither paused nor in a black hole, is it.
     pub fn controller(&self) -> Option<i32> {
         self.active_controller().map(|(id, _)| id)
     }
@@ -146,7 +158,7 @@ impl EmbeddedCluster {
         state.partition(topic, partition).map(|partition| partition.isr.clone()).unwrap_or_default()
     }
 
-    /// Creates a topic. When this returns, every broker that runs and is not paused knows it, and every partition's leader serves it.
+    /// Creates a topic. When this returns, every broker that runs, and is neither paused nor in a black hole, knows it, and every partition's leader serves it.
     ///
     /// # Errors
     /// [`ClusterError::Refused`] when the controller refuses, for instance because the topic exists or there are fewer
@@ -221,12 +233,15 @@ impl EmbeddedCluster {
     /// leads or follows it hears from the controller.
     ///
     /// # Errors
-    /// [`ClusterError::UnknownBroker`], [`ClusterError::StillRunning`], and [`ClusterError::Broker`] when it does not
-    /// start.
+    /// [`ClusterError::UnknownBroker`], [`ClusterError::StillRunning`], [`ClusterError::Unreachable`] in a
+    /// [`black_hole`](Self::black_hole), and [`ClusterError::Broker`] when it does not start.
     pub async fn restart(&self, id: i32) -> Result<(), ClusterError> {
         let config = self.member(id)?.config.clone();
         if self.brokers.lock().contains_key(&id) {
             return Err(ClusterError::StillRunning(id));
+        }
+        if self.network.is_black_hole(id) {
+            return Err(ClusterError::Unreachable(id));
         }
         // Of two at once the second finds the directory in use.
         let broker = self.start_broker(config).await?;
@@ -302,11 +317,10 @@ impl EmbeddedCluster {
     }
 
     fn active_controller(&self) -> Option<(i32, Arc<Controller>)> {
-        // One that is paused may not know yet that it has been replaced.
         let id = self.registry.watch().borrow().controller?.id;
         let brokers = self.brokers.lock();
         let node = brokers.get(&id)?.node();
-        let acts = node.controller.is_active() && !node.gate.is_closed();
+        let acts = node.controller.is_active() && !is_away(node);
         acts.then(|| (id, node.controller.clone()))
     }
 
@@ -316,10 +330,10 @@ impl EmbeddedCluster {
             let cache = broker.node().metadata_cache.load();
             cache.controller_id().is_some() && brokers.keys().all(|id| cache.broker(*id).is_some())
         };
-        brokers.values().filter(|broker| !broker.node().gate.is_closed()).all(knows_all)
+        brokers.values().filter(|broker| !is_away(broker.node())).all(knows_all)
     }
 
-    /// Whether every broker that runs and is not paused knows who leads each partition of a topic, and those leaders know it too.
+    /// Whether every broker that runs, and is neither paused nor in a black hole, knows who leads each partition of a topic, and those leaders know it too.
     fn is_served(&self, topic: &str) -> bool {
         let brokers = self.brokers.lock();
         let leads = |id: i32, number: i32| {
@@ -332,6 +346,23 @@ impl EmbeddedCluster {
             let Some(topic) = cache.topic(topic) else { return false };
             topic.partitions().iter().all(|partition| leads(partition.leader, partition.partition))
         };
-        brokers.values().map(Broker::node).all(|node| node.gate.is_closed() || knows(node))
+        brokers.values().map(Broker::node).all(|node| is_away(node) || knows(node))
     }
+}
+
+/// Whether a broker can take part in what the cluster does: one that cannot may not know yet that it has been replaced.
+fn is_away(node: &Node) -> bool {
+    node.gate.is_closed() || node.faults.host.is_gone()
+}
+
+/// Makes a broker's ports its own, also while it is down.
+fn reserve(config: &mut BrokerConfig) -> Result<Arc<[Reservation]>, BrokerError> {
+    let reserve = |listener: &mut ListenerConfig| {
+        let failed =
+            |source| BrokerError::Bind { listener: listener.name.clone(), address: listener.bind, source };
+        let reserved = Reservation::new(listener.bind).map_err(failed)?;
+        listener.bind = reserved.address;
+        Ok(reserved)
+    };
+    config.listeners.iter_mut().map(reserve).collect()
 }

@@ -17,6 +17,7 @@ use super::wire::{
     stop_replica_request, update_metadata_request,
 };
 use super::{ControlBody, ControlRequest, Controller};
+use crate::faults::Host;
 use crate::metadata_cache::BrokerEndpoint;
 use crate::network::InterBrokerConnection;
 use crate::registry::RegisteredBroker;
@@ -34,6 +35,7 @@ pub(super) struct ControllerChannelManager {
     listener: String,
     controller: Weak<Controller>,
     gate: TaskGate,
+    host: Host,
     channels: BTreeMap<i32, Channel>,
 }
 
@@ -52,8 +54,8 @@ impl Drop for Channel {
 }
 
 impl ControllerChannelManager {
-    pub(super) fn new(listener: String, controller: Weak<Controller>, gate: TaskGate) -> Self {
-        Self { listener, controller, gate, channels: BTreeMap::new() }
+    pub(super) fn new(listener: String, controller: Weak<Controller>, gate: TaskGate, host: Host) -> Self {
+        Self { listener, controller, gate, host, channels: BTreeMap::new() }
     }
 
     /// Opens a channel to each broker that is new, and closes those to the dead.
@@ -70,7 +72,8 @@ impl ControllerChannelManager {
             };
             let (queue, inbox) = unbounded_channel();
             let (controller, broker_epoch) = (self.controller.clone(), broker.epoch);
-            let task = RequestSendTask { controller, endpoint, connection: None };
+            let host = self.host.clone();
+            let task = RequestSendTask { controller, host, broker: *id, endpoint, connection: None };
             let task = self.gate.spawn(task.run(inbox)).abort_handle();
             self.channels.insert(*id, Channel { broker_epoch, queue, task });
         }
@@ -87,6 +90,8 @@ impl ControllerChannelManager {
 /// Sends to one broker (`RequestSendThread`).
 struct RequestSendTask {
     controller: Weak<Controller>,
+    host: Host,
+    broker: i32,
     endpoint: BrokerEndpoint,
     connection: Option<InterBrokerConnection>,
 }
@@ -127,7 +132,10 @@ impl RequestSendTask {
     async fn exchange(&mut self, request: &ControlRequest) -> std::io::Result<Outcome> {
         let connection = match self.connection.take() {
             Some(connection) => connection,
-            None => InterBrokerConnection::connect(&self.endpoint.host, self.endpoint.port).await?,
+            None => {
+                let BrokerEndpoint { host, port, .. } = &self.endpoint;
+                InterBrokerConnection::connect(&self.host, self.broker, host, *port).await?
+            }
         };
         let connection = self.connection.insert(connection);
         let (error, failed) = match &request.body {

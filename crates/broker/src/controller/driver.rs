@@ -17,6 +17,7 @@ use super::{
     ElectionKind, IsrChange, PartitionState, RequestId, TopicSelector,
 };
 use crate::blocking::blocking;
+use crate::faults::Host;
 use crate::registry::{ClusterRegistry, ClusterRegistryError, ControllerInfo, RegistryError, RegistryView};
 use crate::task_gate::TaskGate;
 
@@ -34,7 +35,7 @@ pub(crate) enum Delivery {
     /// There is one broker, this one: it does what it is told before the controller goes on.
     Local(Arc<Obedience>),
     /// Over the wire, to each broker's inter-broker listener.
-    Wire(TaskGate),
+    Wire(TaskGate, Host),
 }
 
 /// The controller, as one broker knows it.
@@ -111,10 +112,11 @@ impl Controller {
     fn channels(&self) -> Option<ControllerChannelManager> {
         match &self.delivery {
             Delivery::Local(_) => None,
-            Delivery::Wire(gate) => Some(ControllerChannelManager::new(
+            Delivery::Wire(gate, host) => Some(ControllerChannelManager::new(
                 self.config.inter_broker_listener.clone(),
                 self.own.clone(),
                 gate.clone(),
+                host.clone(),
             )),
         }
     }
@@ -323,7 +325,7 @@ impl Controller {
                             Ok(failed) => engine.handle_answer(request.id, &failed),
                             Err(code) => tracing::error!(%code, "this broker refuses its own controller"),
                         },
-                        (Delivery::Wire(_), None) => {}
+                        (Delivery::Wire(..), None) => {}
                     }
                 }
             }

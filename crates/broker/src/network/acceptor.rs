@@ -5,7 +5,6 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicUsize;
 use std::time::Duration;
 
-use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::watch;
 use tokio::task::{JoinHandle, JoinSet};
 
@@ -13,6 +12,7 @@ use super::connection::serve;
 use super::{ConnectionSlot, Peer, PeerLog, RequestHandler, Shared, stopped};
 use crate::BrokerError;
 use crate::config::{ListenerConfig, SocketConfig};
+use crate::faults::{FaultyListener, FaultyStream, Host};
 use crate::task_gate::TaskGate;
 
 /// How long to wait when the system will not accept: most often it is out of file descriptors, and trying again at
@@ -23,7 +23,7 @@ const ACCEPT_BACKOFF: Duration = Duration::from_millis(100);
 pub(crate) struct BoundListener {
     pub(crate) config: ListenerConfig,
     pub(crate) address: SocketAddr,
-    socket: TcpListener,
+    socket: FaultyListener,
 }
 
 /// The acceptors of a broker. Dropping it aborts them and their connections.
@@ -35,10 +35,14 @@ pub(crate) struct SocketServer {
 
 impl SocketServer {
     /// Takes a listener's port, so that the broker can say where it is before it serves.
-    pub(crate) async fn bind(config: &ListenerConfig) -> Result<BoundListener, BrokerError> {
+    pub(crate) async fn bind(
+        config: &ListenerConfig,
+        host: &Host,
+        from_clients: bool,
+    ) -> Result<BoundListener, BrokerError> {
         let failed =
             |source| BrokerError::Bind { listener: config.name.clone(), address: config.bind, source };
-        let socket = TcpListener::bind(config.bind).await.map_err(failed)?;
+        let socket = host.bind(&config.name, config.bind, from_clients).await.map_err(failed)?;
         let address = socket.local_addr().map_err(failed)?;
         Ok(BoundListener { config: config.clone(), address, socket })
     }
@@ -101,7 +105,7 @@ fn connections_within(open_files: Option<u64>) -> usize {
 }
 
 /// Accepts until the broker stops, then waits for the connections to end.
-async fn accept(shared: Arc<Shared>, listener: BoundListener) {
+async fn accept(shared: Arc<Shared>, mut listener: BoundListener) {
     let mut stopping = shared.stopping.clone();
     let mut connections = JoinSet::new();
     let name: Arc<str> = listener.config.name.as_str().into();
@@ -125,7 +129,7 @@ async fn accept(shared: Arc<Shared>, listener: BoundListener) {
     while connections.join_next().await.is_some() {}
 }
 
-fn admit(shared: &Arc<Shared>, connections: &mut JoinSet<()>, stream: TcpStream, peer: Arc<Peer>) {
+fn admit(shared: &Arc<Shared>, connections: &mut JoinSet<()>, stream: FaultyStream, peer: Arc<Peer>) {
     let Some(slot) = ConnectionSlot::take(shared) else {
         let reason =
             format!("there are {} connections already (max_connections)", shared.config.max_connections);

@@ -9,12 +9,11 @@ use std::task::Poll;
 use bytes::{Buf, Bytes, BytesMut};
 use milena_protocol::{Frame, FrameReader};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
-use tokio::net::TcpStream;
-use tokio::net::tcp::{ReadHalf, WriteHalf};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, mpsc};
 use tokio::time::timeout;
 
 use super::{Answer, BoxFuture, CloseReason, Peer, Reply, Shared, stopped};
+use crate::faults::{FaultyStream, ReadHalf, WriteHalf};
 
 /// Answers that are ready together go out together, up to about so many bytes.
 const WRITE_BATCH: usize = 256 * 1024;
@@ -22,8 +21,8 @@ const WRITE_BATCH: usize = 256 * 1024;
 const WRITE_BUFFERS: usize = 64;
 
 /// Serves a connection until the peer leaves, misbehaves or the broker stops.
-pub(super) async fn serve(shared: &Arc<Shared>, mut stream: TcpStream, peer: Arc<Peer>) {
-    let (read, write) = stream.split();
+pub(super) async fn serve(shared: &Arc<Shared>, mut stream: FaultyStream, peer: Arc<Peer>) {
+    let Some((read, write)) = stream.split() else { return };
     let (replies, queue) = mpsc::channel(shared.config.max_pipelined_requests.max(1));
     let connection = Connection {
         shared,

@@ -5,8 +5,8 @@ use std::io;
 use bytes::BytesMut;
 use milena_protocol::{Decoder, FrameReader, Message, Request, decode_response_header, encode_request};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
-use tokio::net::TcpStream;
 
+use crate::faults::Host;
 use crate::simulation::{self, Stream};
 
 /// The longest answer that is taken from another broker: more than `replica.fetch.response.max.bytes` with the one batch
@@ -23,9 +23,9 @@ pub(crate) struct InterBrokerConnection {
 }
 
 impl InterBrokerConnection {
-    /// Connects.
-    pub(crate) async fn connect(host: &str, port: u16) -> io::Result<Self> {
-        let stream = open(host, port).await?;
+    /// Connects `own` to the broker `id`.
+    pub(crate) async fn connect(own: &Host, id: i32, host: &str, port: u16) -> io::Result<Self> {
+        let stream = open(own, id, host, port).await?;
         let frames = FrameReader::new(MAX_ANSWER);
         Ok(Self { stream, received: BytesMut::new(), frames, next_correlation_id: 0 })
     }
@@ -56,12 +56,12 @@ impl InterBrokerConnection {
     }
 }
 
-async fn open(host: &str, port: u16) -> io::Result<Box<dyn Stream>> {
+async fn open(own: &Host, id: i32, host: &str, port: u16) -> io::Result<Box<dyn Stream>> {
     let simulated = simulation::world().map(|(world, from)| world.connect(from, host, port));
     if let Some(connected) = simulated {
         return connected.await;
     }
-    let stream = TcpStream::connect((host, port)).await?;
+    let stream = own.connect(id, host, port).await?;
     stream.set_nodelay(true)?;
     Ok(Box::new(stream))
 }

@@ -14,6 +14,7 @@ use tokio::time::Instant;
 
 use super::{BoxFuture, CloseReason, Peer, Reply, RequestHandler, SocketServer};
 use crate::config::{ListenerConfig, SocketConfig};
+use crate::faults::Host;
 use crate::task_gate::TaskGate;
 
 /// Answers each request with its correlation id: odd ones at once, even ones when `release` says so. −1 closes.
@@ -53,7 +54,7 @@ struct Server {
 }
 
 async fn serve(config: SocketConfig, answer_padding: usize) -> Server {
-    let listener = SocketServer::bind(&ListenerConfig::loopback(0)).await.unwrap();
+    let listener = SocketServer::bind(&ListenerConfig::loopback(0), &Host::alone(1), true).await.unwrap();
     let address = listener.address;
     let release = Arc::new(Notify::new());
     let handled = Arc::new(AtomicUsize::new(0));

@@ -20,6 +20,7 @@ use crate::background::Background;
 use crate::boot::{self, Cluster};
 use crate::controller::{ControllerError, ControllerState, CreateTopic, TopicSelector};
 use crate::data_dir::DataDir;
+use crate::faults::BrokerFaults;
 use crate::kafka_apis::KafkaApis;
 use crate::leaving::move_leaderships_away;
 use crate::membership::Member;
@@ -119,13 +120,15 @@ impl SimulatedBroker {
     pub fn start(config: BrokerConfig, registry: &SimulatedRegistry) -> Result<Self, BrokerError> {
         let _running = Running::new(config.node_id);
         let gate = TaskGate::new(Handle::current()).of_broker(config.node_id);
+        let faults = BrokerFaults::new(config.node_id, Arc::default());
         let data_dir = DataDir::lock(&config.file_system, &config.data_dir)?;
         let info = BrokerInfo {
             id: config.node_id,
             rack: config.rack.clone(),
             endpoints: config.listeners.iter().map(endpoint).collect(),
         };
-        let node = boot::boot(config, data_dir, info.clone(), &Cluster::Shared(registry.0.clone()), gate)?;
+        let node =
+            boot::boot(config, data_dir, info.clone(), &Cluster::Shared(registry.0.clone()), gate, faults)?;
         let node = Arc::new(node);
         let apis = Arc::new(KafkaApis::new(node.clone()));
         let background = Background::start(&node);

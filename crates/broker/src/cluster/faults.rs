@@ -1,0 +1,121 @@
+//! The faults of an [`EmbeddedCluster`]: each is a call that answers a [`FaultGuard`].
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use super::{ClusterError, EmbeddedCluster};
+use crate::faults::{FaultGuard, NetFault, Throttle, Undo};
+
+/// Faults that compose and end with their guards.
+///
+/// They belong to a broker's place and not to its process: a broker that is killed and restarted finds them as they were.
+impl EmbeddedCluster {
+    /// A broker's host is gone: packets to it and from it vanish, those of its session too, so that the cluster replaces it
+    /// when the session ends. The broker itself goes on, and learns what has happened when the fault ends, as one behind a
+    /// switch that was off.
+    ///
+    /// - Connections that exist fall silent in both directions, with no FIN and no RST, whatever the broker does with its
+    ///   end. What is sent to it waits in the kernel, and is handled when the fault ends, not before. (On a real network the
+    ///   sender's kernel would keep it.) What the broker had sent before arrives.
+    /// - A connect hangs: on Linux the listener's queue is filled up, so the kernel drops each SYN, and the client sits in
+    ///   SYN_SENT and tries again after 1 s, 3 s, 7 s. A connection that was made but not yet accepted when the fault began
+    ///   is made and silent. Where the system does not let a queue be filled up, all are so.
+    ///
+    /// # Errors
+    /// [`ClusterError::UnknownBroker`].
+    pub fn black_hole(&self, id: i32) -> Result<FaultGuard, ClusterError> {
+        self.member(id)?;
+        Ok(self.net_fault(format!("black hole {id}"), [NetFault::BlackHole(id)]))
+    }
+
+    /// Two brokers do not reach each other: no replication between them, and no word of the controller if one of them is
+    /// it. Both keep their sessions, and clients reach both.
+    ///
+    /// # Errors
+    /// [`ClusterError::UnknownBroker`].
+    pub fn partition(&self, a: i32, b: i32) -> Result<FaultGuard, ClusterError> {
+        self.members_of(&[a, b])?;
+        let both = [NetFault::OneWay { from: a, to: b }, NetFault::OneWay { from: b, to: a }];
+        Ok(self.net_fault(format!("partition {a} {b}"), both))
+    }
+
+    /// As [`partition`](Self::partition), but only what `from` sends to `to` vanishes. That is requests on connections that
+    /// `from` has made, answers on the others; and no new connection comes about, because a handshake needs both ways.
+    ///
+    /// # Errors
+    /// [`ClusterError::UnknownBroker`].
+    pub fn partition_one_way(&self, from: i32, to: i32) -> Result<FaultGuard, ClusterError> {
+        self.members_of(&[from, to])?;
+        Ok(self.net_fault(format!("partition {from} -> {to}"), [NetFault::OneWay { from, to }]))
+    }
+
+    /// A broker's listeners for clients fall silent as in a [`black_hole`](Self::black_hole), while the brokers reach each
+    /// other: the cluster sees no reason to replace it.
+    ///
+    /// # Errors
+    /// [`ClusterError::UnknownBroker`].
+    pub fn partition_clients(&self, id: i32) -> Result<FaultGuard, ClusterError> {
+        self.member(id)?;
+        Ok(self.net_fault(format!("partition clients {id}"), [NetFault::Clients(id)]))
+    }
+
+    /// Whatever a broker receives, requests and answers, is late by so much. Bytes on their way do not wait for each other,
+    /// so throughput suffers only where somebody waits for an answer, or 4 MiB are on one line.
+    ///
+    /// # Errors
+    /// [`ClusterError::UnknownBroker`].
+    pub fn delay(&self, id: i32, by: Duration) -> Result<FaultGuard, ClusterError> {
+        self.member(id)?;
+        Ok(self.net_fault(format!("delay {id} by {by:?}"), [NetFault::Delay(id, by)]))
+    }
+
+    /// All connections of a broker together carry so many bytes a second in each direction, at least 1.
+    ///
+    /// # Errors
+    /// [`ClusterError::UnknownBroker`].
+    pub fn throttle(&self, id: i32, bytes_per_second: u64) -> Result<FaultGuard, ClusterError> {
+        self.member(id)?;
+        let throttle = NetFault::Throttle(id, Arc::new(Throttle::new(bytes_per_second)));
+        Ok(self.net_fault(format!("throttle {id} to {bytes_per_second} B/s"), [throttle]))
+    }
+
+    /// Ends all faults of one broker, be they guarded or kept; those of two brokers count as either's.
+    ///
+    /// # Errors
+    /// [`ClusterError::UnknownBroker`].
+    pub fn heal(&self, id: i32) -> Result<(), ClusterError> {
+        self.member(id)?;
+        self.network.heal(Some(id));
+        Ok(())
+    }
+
+    /// Ends all faults.
+    pub fn heal_all(&self) {
+        self.network.heal(None);
+    }
+
+    /// What is wrong with a broker, in words, for people.
+    ///
+    /// # Errors
+    /// [`ClusterError::UnknownBroker`].
+    pub fn faults(&self, id: i32) -> Result<Vec<String>, ClusterError> {
+        self.member(id)?;
+        Ok(self.network.describe(id))
+    }
+
+    fn members_of(&self, ids: &[i32]) -> Result<(), ClusterError> {
+        ids.iter().try_for_each(|id| self.member(*id).map(drop))
+    }
+
+    fn net_fault(&self, what: String, faults: impl IntoIterator<Item = NetFault>) -> FaultGuard {
+        let undo = |fault| -> Undo {
+            let (id, network) = (self.network.begin(fault), Arc::downgrade(&self.network));
+            Box::new(move || {
+                if let Some(network) = network.upgrade() {
+                    network.end(id);
+                }
+            })
+        };
+        FaultGuard::new(what, faults.into_iter().map(undo).collect())
+    }
+}
