@@ -43,8 +43,7 @@ impl Background {
                 node.replica_manager.shrink_isrs();
             })),
         ];
-        let groups = node.groups.clone();
-        tasks.push(tokio::spawn(async move { groups.run().await }));
+        tasks.push(node.gate.spawn(node.groups.clone().run()));
         if let FsyncPolicy::Interval(wait) = node.config.fsync {
             tasks.push(node.gate.spawn(every(wait, node.clone(), |node| {
                 if let Err(error) = node.replica_manager.logs().flush_due(node.clock.now_ms()) {

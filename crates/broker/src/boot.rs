@@ -93,7 +93,7 @@ pub(crate) fn boot(
             return Err(BrokerError::Log("the controller's state cannot be saved".to_owned()));
         }
     }
-    let groups = Arc::new(GroupCoordinator::new(replica_manager.clone(), controller.clone(), clock));
+    let groups = Arc::new(GroupCoordinator::new(replica_manager.clone(), metadata_cache.clone(), clock));
     groups.load();
     Ok(Node {
         config,
