@@ -44,6 +44,9 @@ impl Background {
             })),
         ];
         tasks.push(node.gate.spawn(node.groups.clone().run()));
+        if node.config.auto_leader_rebalance {
+            tasks.push(node.gate.spawn(node.controller.clone().run_timeouts()));
+        }
         if let FsyncPolicy::Interval(wait) = node.config.fsync {
             tasks.push(node.gate.spawn(every(wait, node.clone(), |node| {
                 if let Err(error) = node.replica_manager.logs().flush_due(node.clock.now_ms()) {

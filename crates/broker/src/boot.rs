@@ -12,7 +12,7 @@ use crate::BrokerError;
 use crate::clock::Clock;
 use crate::config::BrokerConfig;
 use crate::controller::{
-    Controller, ControllerConfig, ControllerState, Delivery, Obedience, config_listener,
+    Controller, ControllerConfig, ControllerState, Delivery, LeaderRebalance, Obedience, config_listener,
 };
 use crate::coordinator::GroupCoordinator;
 use crate::data_dir::DataDir;
@@ -118,6 +118,10 @@ fn controller_config(config: &BrokerConfig) -> ControllerConfig {
         default_partitions: config.num_partitions,
         default_replication_factor: config.default_replication_factor,
         unclean_leader_election: config.log.unclean_leader_election_enable,
+        leader_rebalance: config.auto_leader_rebalance.then_some(LeaderRebalance {
+            check_interval: config.leader_imbalance_check_interval,
+            imbalance_percentage: config.leader_imbalance_per_broker_percentage,
+        }),
         inter_broker_listener: config.inter_broker_listener().to_owned(),
     }
 }

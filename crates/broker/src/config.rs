@@ -44,6 +44,12 @@ pub struct BrokerConfig {
     pub offsets_topic_replication_factor: i16,
     /// `delete.topic.enable`.
     pub delete_topics: bool,
+    /// `auto.leader.rebalance.enable`: leaderships go back to the preferred replicas by themselves.
+    pub auto_leader_rebalance: bool,
+    /// `leader.imbalance.check.interval.seconds`: how often the controller looks for them.
+    pub leader_imbalance_check_interval: Duration,
+    /// `leader.imbalance.per.broker.percentage`: how many of the partitions that prefer a broker may be led elsewhere.
+    pub leader_imbalance_per_broker_percentage: u32,
     /// What a topic has that says nothing else.
     pub log: LogConfig,
     /// When appended records are made durable.
@@ -75,6 +81,9 @@ impl BrokerConfig {
             offsets_topic_num_partitions: 6,
             offsets_topic_replication_factor: 3,
             delete_topics: true,
+            auto_leader_rebalance: true,
+            leader_imbalance_check_interval: Duration::from_mins(5),
+            leader_imbalance_per_broker_percentage: 10,
             log: LogConfig::default(),
             fsync: FsyncPolicy::default(),
             retention_check_interval: Duration::from_mins(5),
@@ -110,6 +119,9 @@ impl BrokerConfig {
         }
         if self.num_partitions < 1 {
             return invalid(format!("num.partitions is {}, but must be at least 1", self.num_partitions));
+        }
+        if self.leader_imbalance_check_interval.is_zero() {
+            return invalid("leader.imbalance.check.interval.seconds is 0, but must be more".to_owned());
         }
         let (partitions, factor) = (self.offsets_topic_num_partitions, self.offsets_topic_replication_factor);
         if partitions < 1 || factor < 1 {

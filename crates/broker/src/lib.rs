@@ -75,9 +75,9 @@ pub mod engines {
     pub use crate::controller::{
         ConfigChange, ConfigOp, ControlBody, ControlFence, ControlRequest, ControllerConfig,
         ControllerEngine, ControllerError, ControllerState, CreateTopic, CreatedTopic, EPOCH_DURING_DELETE,
-        Effect, Election, ElectionKind, IsrChange, LeaderAndIsr, LeaderAndIsrTopic, LiveLeader,
-        PartitionState, RequestId, StopReplica, StopReplicaPartition, StopReplicaTopic, TopicSelector,
-        TopicState, elect,
+        Effect, Election, ElectionKind, IsrChange, LeaderAndIsr, LeaderAndIsrTopic, LeaderRebalance,
+        LiveLeader, PartitionState, RequestId, StopReplica, StopReplicaPartition, StopReplicaTopic,
+        TopicSelector, TopicState, elect,
     };
     pub use crate::registry::{
         ControllerInfo, RegisteredBroker, Registration, RegistryConfig, RegistryEngine, RegistryError,

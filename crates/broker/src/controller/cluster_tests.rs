@@ -2,12 +2,14 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
+use std::time::Duration;
 
 use milena_protocol::{ErrorCode, Uuid};
 
 use super::{
     ConfigChange, ConfigOp, ControlBody, ControlRequest, ControllerConfig, ControllerEngine, ControllerState,
-    CreateTopic, Effect, ElectionKind, IsrChange, LeaderAndIsr, PartitionState, RequestId, StopReplica,
+    CreateTopic, Effect, ElectionKind, IsrChange, LeaderAndIsr, LeaderRebalance, PartitionState, RequestId,
+    StopReplica,
 };
 use crate::metadata_cache::{BrokerEndpoint, BrokerInfo, MetadataUpdate, NO_LEADER};
 use crate::registry::RegisteredBroker;
@@ -150,6 +152,7 @@ fn elected(mut state: ControllerState) -> ControllerEngine {
         default_partitions: 1,
         default_replication_factor: 3,
         unclean_leader_election: false,
+        leader_rebalance: None,
         inter_broker_listener: "INTERNAL".to_owned(),
     };
     ControllerEngine::elected(config, Arc::new(state))
@@ -428,6 +431,65 @@ fn elections_21_the_preferred_replica_leads_only_if_it_is_in_sync() {
     let named = Some(vec![(TOPIC.to_owned(), 0)]);
     let again = cluster.engine.handle_elect_leaders(ElectionKind::Preferred, named).remove(0).1;
     assert_eq!(again.unwrap_err().code, ErrorCode::ELECTION_NOT_NEEDED);
+}
+
+/// A cluster whose partition 0 prefers broker 1 and whose other partitions prefer broker 2, all led by 2.
+fn unbalanced(percentage: u32, others: usize) -> Cluster {
+    let mut cluster = Cluster::of([1, 2]);
+    let rebalance =
+        LeaderRebalance { check_interval: Duration::from_secs(300), imbalance_percentage: percentage };
+    cluster.engine.config.leader_rebalance = Some(rebalance);
+    let mut assignments = vec![vec![1, 2]];
+    assignments.resize(1 + others, vec![2, 1]);
+    cluster.create(TOPIC, assignments);
+    cluster.requests();
+    cluster.fail(&[1]);
+    cluster.join([1]);
+    assert_eq!(cluster.led(), (2, 1, vec![2]));
+    cluster
+}
+
+#[test]
+fn elections_21_leaderships_go_back_to_the_preferred_replicas_in_time() {
+    let at = Duration::from_secs;
+    let mut cluster = unbalanced(10, 3);
+    assert_eq!(cluster.engine.next_timeout(), None);
+    cluster.engine.handle_time(at(100));
+    assert_eq!(cluster.engine.next_timeout(), Some(at(105)), "a new controller looks soon");
+    cluster.engine.handle_time(at(105));
+    assert!(cluster.requests().is_empty(), "the preferred replica is not in sync");
+    assert_eq!(cluster.engine.next_timeout(), Some(at(405)));
+    cluster.alter_partition(&[2, 1]).unwrap();
+    cluster.requests();
+    cluster.engine.handle_time(at(404));
+    assert!(cluster.requests().is_empty());
+    cluster.engine.handle_time(at(405));
+    let requests = cluster.requests();
+    assert_eq!(cluster.led(), (1, 2, vec![2, 1]));
+    assert_eq!((roles(&requests, 1).len(), roles(&requests, 2).len()), (1, 1));
+    cluster.engine.handle_time(at(705));
+    assert!(cluster.requests().is_empty(), "there is nothing to move");
+}
+
+#[test]
+fn elections_21_a_small_imbalance_is_left_alone_and_so_is_a_reassignment() {
+    let look = |cluster: &mut Cluster| {
+        cluster.engine.handle_time(Duration::ZERO);
+        cluster.engine.handle_time(Duration::from_secs(300));
+        cluster.requests()
+    };
+    // The one partition that prefers broker 1 is all that it has.
+    let mut cluster = unbalanced(100, 0);
+    cluster.alter_partition(&[2, 1]).unwrap();
+    cluster.requests();
+    assert!(look(&mut cluster).is_empty(), "100 % are not more than 100 %");
+
+    let mut cluster = unbalanced(10, 0);
+    cluster.alter_partition(&[2, 1]).unwrap();
+    cluster.join([3]);
+    cluster.engine.handle_alter_reassignment(TOPIC, 0, Some(vec![1, 3]), false).unwrap();
+    cluster.requests();
+    assert!(look(&mut cluster).is_empty(), "it is being moved");
 }
 
 #[test]

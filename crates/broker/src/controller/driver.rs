@@ -8,7 +8,7 @@ use std::time::Duration;
 use milena_protocol::{ErrorCode, Uuid};
 use parking_lot::{Mutex, MutexGuard};
 use tokio::sync::watch;
-use tokio::time::timeout;
+use tokio::time::{Instant, sleep, sleep_until, timeout};
 
 use super::channels::ControllerChannelManager;
 use super::obedience::Obedience;
@@ -20,6 +20,9 @@ use crate::blocking::blocking;
 use crate::faults::Host;
 use crate::registry::{ClusterRegistry, ClusterRegistryError, ControllerInfo, RegistryError, RegistryView};
 use crate::task_gate::TaskGate;
+
+/// How long what time wants done waits after it has failed.
+const RETRY_BACKOFF: Duration = Duration::from_secs(1);
 
 /// A topic to grow.
 #[derive(Debug, Clone)]
@@ -52,6 +55,8 @@ pub(crate) struct Controller {
     office: Mutex<Option<Office>>,
     /// Counts the events of the office, for those who wait for one.
     events: watch::Sender<u64>,
+    /// The origin of the engine's time.
+    started: Instant,
     own: Weak<Self>,
 }
 
@@ -74,6 +79,7 @@ impl Controller {
             delivery,
             office: Mutex::new(None),
             events: watch::Sender::new(0),
+            started: Instant::now(),
             own: own.clone(),
         })
     }
@@ -118,6 +124,37 @@ impl Controller {
                 gate.clone(),
                 host.clone(),
             )),
+        }
+    }
+
+    /// Lets time pass in the engine while this broker holds the office; never ends.
+    pub(crate) async fn run_timeouts(self: Arc<Self>) {
+        let mut events = self.events.subscribe();
+        loop {
+            events.borrow_and_update();
+            let office = self.office.lock().as_ref().map(|office| office.engine.next_timeout());
+            let due = match office {
+                None => None,
+                // It was elected just now.
+                Some(None) => Some(self.started),
+                Some(Some(due)) => Some(self.started + due),
+            };
+            let due = async {
+                match due {
+                    Some(due) => sleep_until(due).await,
+                    None => std::future::pending().await,
+                }
+            };
+            tokio::select! {
+                changed = events.changed() => if changed.is_err() { return },
+                () = due => {
+                    let now = self.started.elapsed();
+                    if let Err(error) = self.run(move |engine| engine.handle_time(now)).await {
+                        tracing::debug!(%error, "leaderships are not moved back");
+                        sleep(RETRY_BACKOFF).await;
+                    }
+                }
+            }
         }
     }
 

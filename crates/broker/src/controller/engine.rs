@@ -2,8 +2,10 @@
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::sync::Arc;
+use std::time::Duration;
 
 use super::batch::Batch;
+use super::rebalance::LeaderRebalance;
 use super::{ControllerState, Effect, PartitionState, RequestId, TopicState};
 use super::{ElectionKind, elect};
 use crate::metadata_cache::{BrokerInfo, NO_LEADER};
@@ -20,6 +22,8 @@ pub struct ControllerConfig {
     pub default_replication_factor: i16,
     /// `unclean.leader.election.enable`, for topics that do not say.
     pub unclean_leader_election: bool,
+    /// Whether leaderships go back to the preferred replicas by themselves (`auto.leader.rebalance.enable`).
+    pub leader_rebalance: Option<LeaderRebalance>,
     /// The listener at which brokers reach each other.
     pub inter_broker_listener: String,
 }
@@ -38,6 +42,8 @@ pub struct ControllerEngine {
     pub(super) in_flight: BTreeMap<RequestId, InFlight>,
     pub(super) next_request: u64,
     pub(super) effects: VecDeque<Effect>,
+    /// None before the first look at the time.
+    pub(super) next_rebalance: Option<Duration>,
 }
 
 #[derive(Debug, Clone)]
@@ -68,6 +74,7 @@ impl ControllerEngine {
             in_flight: BTreeMap::new(),
             next_request: 0,
             effects: VecDeque::new(),
+            next_rebalance: None,
         }
     }
 

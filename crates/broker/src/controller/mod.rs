@@ -7,7 +7,7 @@
 //! `driver` holds the office, `channels` its connections, and `obedience` is the other end of them.
 //!
 //! `engine` has what brokers' coming and going does, `leadership` what leaders and administrators ask for, `topics` and
-//! `reassignment` what their names say; `batch` turns what an event changed into requests.
+//! `reassignment` what their names say, `rebalance` what time does; `batch` turns what an event changed into requests.
 
 mod batch;
 mod channels;
@@ -22,6 +22,7 @@ mod obedience;
 #[cfg(test)]
 mod random_tests;
 mod reassignment;
+mod rebalance;
 mod requests;
 mod state;
 #[cfg(test)]
@@ -35,6 +36,7 @@ pub use election::{Election, ElectionKind, elect};
 pub use engine::{ControllerConfig, ControllerEngine};
 pub use fence::ControlFence;
 pub(crate) use obedience::Obedience;
+pub use rebalance::LeaderRebalance;
 pub use requests::{
     ConfigChange, ConfigOp, ControlBody, ControlRequest, ControllerError, CreateTopic, CreatedTopic,
     EPOCH_DURING_DELETE, Effect, IsrChange, LeaderAndIsr, LeaderAndIsrTopic, LiveLeader, RequestId,

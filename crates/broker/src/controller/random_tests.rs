@@ -532,6 +532,7 @@ fn config(node_id: i32) -> ControllerConfig {
         default_partitions: 2,
         default_replication_factor: 3,
         unclean_leader_election: false,
+        leader_rebalance: None,
         inter_broker_listener: "INTERNAL".to_owned(),
     }
 }

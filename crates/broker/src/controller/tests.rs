@@ -43,6 +43,7 @@ fn elected_at(mut state: ControllerState, brokers: &BTreeMap<i32, RegisteredBrok
         default_partitions: 2,
         default_replication_factor: 1,
         unclean_leader_election: false,
+        leader_rebalance: None,
         inter_broker_listener: "PLAINTEXT".to_owned(),
     };
     let mut engine = ControllerEngine::elected(config, Arc::new(state));

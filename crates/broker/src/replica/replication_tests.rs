@@ -266,6 +266,7 @@ impl Cluster {
             default_partitions: 1,
             default_replication_factor: 3,
             unclean_leader_election: unclean,
+            leader_rebalance: None,
             inter_broker_listener: "INTERNAL".to_owned(),
         };
         let state = ControllerState::new("cluster".to_owned());
