@@ -60,7 +60,7 @@ impl Background {
             listener: node.config.inter_broker_listener().to_owned(),
             fsync: node.config.fsync,
             gate: node.gate.clone(),
-            host: node.faults.host.clone(),
+            faults: node.faults.clone(),
         });
         Self { tasks, _replication }
     }

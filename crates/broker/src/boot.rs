@@ -51,7 +51,7 @@ pub(crate) fn boot(
     gate: TaskGate,
     faults: BrokerFaults,
 ) -> Result<Node, BrokerError> {
-    let clock = Clock;
+    let clock = faults.machine.clock.clone();
     let registry = match cluster {
         Cluster::Shared(registry) => registry.clone(),
         Cluster::Alone => {
@@ -65,11 +65,11 @@ pub(crate) fn boot(
     for (name, topic) in &state.topics {
         topic_configs.set(name, &topic.configs);
     }
-    let logs = open_logs(&config, &data_dir, &state, &topic_configs, clock)?;
+    let logs = open_logs(&config, &data_dir, &state, &topic_configs, &clock)?;
     remove_strays(&logs, &state, config.node_id);
     let metadata_cache = Arc::new(MetadataCache::new(state.cluster_id.clone()));
     let replica_manager =
-        ReplicaManager::new(config.node_id, logs, config.log.clone(), topic_configs.clone(), clock)
+        ReplicaManager::new(config.node_id, logs, config.log.clone(), topic_configs.clone(), clock.clone())
             .with_lag_time_max(config.replica_lag_time_max);
     let replica_manager = Arc::new(replica_manager);
     registry.listen_to_configs(config.node_id, config_listener(&topic_configs, &replica_manager));
@@ -93,7 +93,8 @@ pub(crate) fn boot(
             return Err(BrokerError::Log("the controller's state cannot be saved".to_owned()));
         }
     }
-    let groups = Arc::new(GroupCoordinator::new(replica_manager.clone(), metadata_cache.clone(), clock));
+    let groups =
+        Arc::new(GroupCoordinator::new(replica_manager.clone(), metadata_cache.clone(), clock.clone()));
     groups.load();
     Ok(Node {
         config,
@@ -153,7 +154,7 @@ fn open_logs(
     data_dir: &DataDir,
     state: &ControllerState,
     topic_configs: &TopicConfigs,
-    clock: Clock,
+    clock: &Clock,
 ) -> Result<LogManager, BrokerError> {
     let meta_properties = MetaProperties {
         cluster_id: state.cluster_id.clone(),

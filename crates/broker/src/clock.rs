@@ -1,20 +1,33 @@
 //! [`Clock`]: the wall clock of one broker.
 
+use std::sync::Arc;
+use std::sync::atomic::{AtomicI64, Ordering};
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use crate::simulation;
 
-/// Tells the time of day. Timeouts do not come from here but from tokio, whose clock tests can stop.
-#[derive(Debug, Clone, Copy, Default)]
-pub(crate) struct Clock;
+/// Tells the time of day. Timeouts do not come from here but from tokio, whose clock tests can stop. Clones go wrong
+/// together.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Clock {
+    /// In milliseconds.
+    skew: Arc<AtomicI64>,
+}
 
 impl Clock {
     /// Milliseconds since the epoch.
-    pub(crate) fn now_ms(self) -> i64 {
+    pub(crate) fn now_ms(&self) -> i64 {
         if let Some((world, broker)) = simulation::world() {
             return world.wall_clock_ms(broker);
         }
         let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-        i64::try_from(since.as_millis()).unwrap_or(i64::MAX)
+        let now_ms = i64::try_from(since.as_millis()).unwrap_or(i64::MAX);
+        // Before the epoch there are no records.
+        now_ms.saturating_add(self.skew.load(Ordering::Relaxed)).max(0)
+    }
+
+    /// Goes wrong by so many milliseconds.
+    pub(crate) fn set_skew(&self, ms: i64) {
+        self.skew.store(ms, Ordering::Relaxed);
     }
 }

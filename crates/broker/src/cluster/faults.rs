@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use super::{ClusterError, EmbeddedCluster};
-use crate::faults::{FaultGuard, NetFault, Throttle, Undo};
+use crate::faults::{FaultGuard, MachineFault, NetFault, Throttle, Undo};
 
 /// Faults that compose and end with their guards.
 ///
@@ -79,12 +79,50 @@ impl EmbeddedCluster {
         Ok(self.net_fault(format!("throttle {id} to {bytes_per_second} B/s"), [throttle]))
     }
 
+    /// A broker's disk has no room: every write to it fails, and so does what needs one. Producers hear
+    /// KAFKA_STORAGE_ERROR, and a follower falls behind.
+    ///
+    /// # Errors
+    /// [`ClusterError::UnknownBroker`].
+    pub fn disk_full(&self, id: i32) -> Result<FaultGuard, ClusterError> {
+        self.machine_fault(format!("disk full {id}"), id, MachineFault::DiskFull)
+    }
+
+    /// A broker's disk does not sync: an fsync fails. A log that has seen it takes no more records until its broker was
+    /// restarted, because nobody knows what is on the disk; the end of the fault does not change that. It shows where there
+    /// is an fsync, that is with each append under [`FsyncPolicy::EveryBatch`](crate::FsyncPolicy::EveryBatch), else in the
+    /// background and when a segment is full.
+    ///
+    /// # Errors
+    /// [`ClusterError::UnknownBroker`].
+    pub fn fsync_fails(&self, id: i32) -> Result<FaultGuard, ClusterError> {
+        self.machine_fault(format!("fsync fails {id}"), id, MachineFault::FsyncFails)
+    }
+
+    /// Whatever a broker appends to a log, for a producer or as a follower, waits for its disk for so long, each request of
+    /// a connection after the one before it.
+    ///
+    /// # Errors
+    /// [`ClusterError::UnknownBroker`].
+    pub fn slow_disk(&self, id: i32, by: Duration) -> Result<FaultGuard, ClusterError> {
+        self.machine_fault(format!("slow disk {id} by {by:?}"), id, MachineFault::SlowDisk(by))
+    }
+
+    /// A broker's clock is ahead by so many milliseconds, or behind when they are negative. That is the time of day: the
+    /// timestamps of records, retention, the age of committed offsets; timeouts go on as they should.
+    ///
+    /// # Errors
+    /// [`ClusterError::UnknownBroker`].
+    pub fn clock_skew(&self, id: i32, ms: i64) -> Result<FaultGuard, ClusterError> {
+        self.machine_fault(format!("clock skew {id} by {ms} ms"), id, MachineFault::ClockSkew(ms))
+    }
+
     /// Ends all faults of one broker, be they guarded or kept; those of two brokers count as either's.
     ///
     /// # Errors
     /// [`ClusterError::UnknownBroker`].
     pub fn heal(&self, id: i32) -> Result<(), ClusterError> {
-        self.member(id)?;
+        self.member(id)?.faults.machine.heal();
         self.network.heal(Some(id));
         Ok(())
     }
@@ -92,6 +130,9 @@ impl EmbeddedCluster {
     /// Ends all faults.
     pub fn heal_all(&self) {
         self.network.heal(None);
+        for member in self.members.values() {
+            member.faults.machine.heal();
+        }
     }
 
     /// What is wrong with a broker, in words, for people.
@@ -99,12 +140,24 @@ impl EmbeddedCluster {
     /// # Errors
     /// [`ClusterError::UnknownBroker`].
     pub fn faults(&self, id: i32) -> Result<Vec<String>, ClusterError> {
-        self.member(id)?;
-        Ok(self.network.describe(id))
+        let mut faults = self.member(id)?.faults.machine.describe();
+        faults.extend(self.network.describe(id));
+        Ok(faults)
     }
 
     fn members_of(&self, ids: &[i32]) -> Result<(), ClusterError> {
         ids.iter().try_for_each(|id| self.member(*id).map(drop))
+    }
+
+    fn machine_fault(&self, what: String, id: i32, fault: MachineFault) -> Result<FaultGuard, ClusterError> {
+        let machine = &self.member(id)?.faults.machine;
+        let (fault, machine) = (machine.begin(fault), Arc::downgrade(machine));
+        let undo: Undo = Box::new(move || {
+            if let Some(machine) = machine.upgrade() {
+                machine.end(fault);
+            }
+        });
+        Ok(FaultGuard::new(what, vec![undo]))
     }
 
     fn net_fault(&self, what: String, faults: impl IntoIterator<Item = NetFault>) -> FaultGuard {

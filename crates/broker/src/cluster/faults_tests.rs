@@ -35,7 +35,7 @@ async fn connect(address: SocketAddr) -> InterBrokerConnection {
 
 fn produce_request(cluster: &EmbeddedCluster, partition: i32, bytes: usize) -> ProduceRequest {
     let mut batch = BatchBuilder::new(Vec::new());
-    batch.append(crate::clock::Clock.now_ms(), None, Some(&vec![7; bytes]), &[]);
+    batch.append(crate::clock::Clock::default().now_ms(), None, Some(&vec![7; bytes]), &[]);
     let data = PartitionProduceData { index: partition, records: Some(batch.seal(Seal::default()).into()) };
     let topic_id = cluster.registry.cluster_state().topics["orders"].id;
     let topic = TopicProduceData { topic_id, partition_data: vec![data], ..Default::default() };
@@ -245,4 +245,87 @@ async fn delays_add_up_and_a_throttle_takes_its_time() {
     assert!(!waiting.is_finished());
     drop(hour);
     assert_eq!(waiting.await.unwrap().0, ErrorCode::NONE);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_full_disk_refuses_records_until_it_has_room() {
+    let cluster = three_brokers().await;
+    let full = cluster.leader("orders", 0).unwrap();
+    let mut client = connect(address(&cluster, full)).await;
+    let request = produce_request(&cluster, 0, 10);
+    let (first, second) = (cluster.disk_full(full).unwrap(), cluster.disk_full(full).unwrap());
+    assert_eq!(produce(&mut client, &request).await, ErrorCode::KAFKA_STORAGE_ERROR);
+    drop(first);
+    assert_eq!(cluster.faults(full).unwrap(), ["disk full"]);
+    assert_eq!(produce(&mut client, &request).await, ErrorCode::KAFKA_STORAGE_ERROR);
+    drop(second);
+    assert_eq!(produce(&mut client, &request).await, ErrorCode::NONE);
+    assert_eq!(end_offset(&cluster, full), 1);
+    // A follower without room is out of sync, and comes back.
+    let follower = cluster.broker_ids().into_iter().find(|id| *id != full).unwrap();
+    cluster.disk_full(follower).unwrap().keep();
+    assert_eq!(produce(&mut client, &request).await, ErrorCode::NONE);
+    assert!(!cluster.isr("orders", 0).contains(&follower));
+    cluster.heal_all();
+    cluster.wait("a whole ISR", |cluster| cluster.isr("orders", 0).len() == 3).await.unwrap();
+    cluster.shutdown().await.unwrap();
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_log_whose_fsync_has_failed_wants_a_restart() {
+    let builder = EmbeddedCluster::builder().brokers(1);
+    let builder = builder.configure(|config| config.fsync = crate::FsyncPolicy::EveryBatch);
+    let cluster = builder.start().await.unwrap();
+    cluster.create_topic("orders", 1, 1).await.unwrap();
+    let request = produce_request(&cluster, 0, 10);
+    let mut client = connect(address(&cluster, 1)).await;
+    assert_eq!(produce(&mut client, &request).await, ErrorCode::NONE);
+    let failing = cluster.fsync_fails(1).unwrap();
+    assert_eq!(produce(&mut client, &request).await, ErrorCode::KAFKA_STORAGE_ERROR);
+    drop(failing);
+    assert_eq!(produce(&mut client, &request).await, ErrorCode::KAFKA_STORAGE_ERROR);
+    cluster.kill(1).unwrap();
+    cluster.restart(1).await.unwrap();
+    cluster.wait("it leads", |cluster| cluster.is_served("orders")).await.unwrap();
+    let mut client = connect(address(&cluster, 1)).await;
+    assert_eq!(produce(&mut client, &request).await, ErrorCode::NONE);
+    cluster.shutdown().await.unwrap();
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_slow_disk_holds_up_appends_and_nothing_else() {
+    let cluster = three_brokers().await;
+    let slow = cluster.leader("orders", 0).unwrap();
+    let client = connect(address(&cluster, slow)).await;
+    let guard = cluster.slow_disk(slow, Duration::from_hours(1)).unwrap();
+    let request = producing(&cluster, client);
+    // On the same broker.
+    connect(address(&cluster, slow)).await.call(0, &ApiVersionsRequest::default()).await.unwrap();
+    cluster.create_topic("more", 1, 3).await.unwrap();
+    assert!(!request.is_finished());
+    assert_eq!(end_offset(&cluster, slow), 0);
+    drop(guard);
+    assert_eq!(request.await.unwrap().0, ErrorCode::NONE);
+    cluster.shutdown().await.unwrap();
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_skewed_clock_tells_another_time_of_day() {
+    let cluster = EmbeddedCluster::builder().brokers(1).start().await.unwrap();
+    let by_the_log = [("message.timestamp.type", "LogAppendTime")];
+    cluster.create_topic_with("orders", 1, 1, &by_the_log).await.unwrap();
+    let request = produce_request(&cluster, 0, 10);
+    let mut client = connect(address(&cluster, 1)).await;
+    let mut append_time = async || {
+        client.call(13, &request).await.unwrap().responses[0].partition_responses[0].log_append_time_ms
+    };
+    let hour = 3_600_000;
+    let before = append_time().await;
+    let (first, second) = (cluster.clock_skew(1, 3 * hour).unwrap(), cluster.clock_skew(1, -hour).unwrap());
+    assert!(append_time().await >= before + 2 * hour);
+    drop(first);
+    assert!(append_time().await < before);
+    drop(second);
+    assert!(append_time().await >= before);
+    cluster.shutdown().await.unwrap();
 }

@@ -78,6 +78,7 @@ struct Member {
     /// With the ports that are its own.
     config: BrokerConfig,
     bootstrap: String,
+    faults: BrokerFaults,
     _ports: Arc<[Reservation]>,
 }
 
@@ -106,20 +107,21 @@ impl EmbeddedCluster {
         for mut config in configs {
             let id = config.node_id;
             let _ports = reserve(&mut config).map_err(|source| ClusterError::Broker { id, source })?;
-            let broker = cluster.start_broker(config.clone()).await?;
+            let faults = BrokerFaults::new(id, cluster.network.clone());
+            config.file_system = faults.machine.disk.wrap(config.file_system);
+            let broker = cluster.start_broker(config.clone(), faults.clone()).await?;
             for listener in &mut config.listeners {
                 listener.bind = broker.listener_address(&listener.name).unwrap_or(listener.bind);
             }
-            cluster.members.insert(id, Member { config, bootstrap: broker.bootstrap(), _ports });
+            cluster.members.insert(id, Member { config, bootstrap: broker.bootstrap(), faults, _ports });
             cluster.brokers.lock().insert(id, broker);
         }
         cluster.wait("a controller that every broker knows", Self::all_know_all).await?;
         Ok(cluster)
     }
 
-    async fn start_broker(&self, config: BrokerConfig) -> Result<Broker, ClusterError> {
+    async fn start_broker(&self, config: BrokerConfig, faults: BrokerFaults) -> Result<Broker, ClusterError> {
         let id = config.node_id;
-        let faults = BrokerFaults::new(id, self.network.clone());
         let started = Broker::start_in(config, self.registry.clone(), faults).await;
         started.map_err(|source| ClusterError::Broker { id, source })
     }
@@ -236,7 +238,7 @@ impl EmbeddedCluster {
     /// [`ClusterError::UnknownBroker`], [`ClusterError::StillRunning`], [`ClusterError::Unreachable`] in a
     /// [`black_hole`](Self::black_hole), and [`ClusterError::Broker`] when it does not start.
     pub async fn restart(&self, id: i32) -> Result<(), ClusterError> {
-        let config = self.member(id)?.config.clone();
+        let Member { config, faults, .. } = self.member(id)?.clone();
         if self.brokers.lock().contains_key(&id) {
             return Err(ClusterError::StillRunning(id));
         }
@@ -244,7 +246,7 @@ impl EmbeddedCluster {
             return Err(ClusterError::Unreachable(id));
         }
         // Of two at once the second finds the directory in use.
-        let broker = self.start_broker(config).await?;
+        let broker = self.start_broker(config, faults).await?;
         self.brokers.lock().insert(id, broker);
         Ok(())
     }

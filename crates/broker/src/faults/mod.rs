@@ -1,10 +1,12 @@
 //! Faults: what can be wrong with the brokers of an [`EmbeddedCluster`](crate::EmbeddedCluster), one file for each place.
 //!
-//! `network` knows the faults of the network; `stream` and `listener` are the sockets that obey it. A fault is there from
+//! `network` knows the faults of the network; `stream` and `listener` are the sockets that obey it. `machine`
+//! has those of the disk and the clock. A fault is there from
 //! the call that makes it to the end of its [`FaultGuard`].
 
 mod guard;
 mod listener;
+mod machine;
 mod network;
 mod stream;
 
@@ -19,6 +21,7 @@ use tokio::net::TcpStream;
 pub use self::guard::FaultGuard;
 pub(crate) use self::guard::Undo;
 pub(crate) use self::listener::FaultyListener;
+pub(crate) use self::machine::{Machine, MachineFault};
 use self::network::{Direction, Link};
 pub(crate) use self::network::{NetFault, Network, Throttle};
 use self::stream::Gauge;
@@ -28,12 +31,13 @@ pub(crate) use self::stream::{FaultyStream, ReadHalf, WriteHalf};
 #[derive(Debug, Clone)]
 pub(crate) struct BrokerFaults {
     pub(crate) host: Host,
+    pub(crate) machine: Arc<Machine>,
 }
 
 impl BrokerFaults {
     /// Of a broker in this network.
     pub(crate) fn new(broker: i32, network: Arc<Network>) -> Self {
-        Self { host: Host { broker, network } }
+        Self { host: Host { broker, network }, machine: Arc::default() }
     }
 }
 

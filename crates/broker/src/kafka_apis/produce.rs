@@ -51,6 +51,7 @@ pub(super) async fn handle(request: ProduceRequest, context: RequestContext) -> 
     let version = context.version();
     let wait = Duration::from_millis(u64::try_from(request.timeout_ms).unwrap_or(0)).min(MAX_WAIT);
     let appends = Appends { node: context.node.clone(), version, request, waiting: Vec::new() };
+    context.node.faults.machine.before_append().await;
     // Under the operating system's policy an append is a copy into the page cache, which takes less time than handing
     // it to another thread. The other policies wait for the disk, and that must not stop the runtime.
     let (mut response, waiting) = match context.node.config.fsync {

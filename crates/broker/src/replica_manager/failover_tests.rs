@@ -118,7 +118,7 @@ impl Cluster {
                 .await
                 .ok()?;
         let mut batch = BatchBuilder::new(Vec::new());
-        batch.append(crate::clock::Clock.now_ms(), None, Some(value.as_bytes()), &[]);
+        batch.append(crate::clock::Clock::default().now_ms(), None, Some(value.as_bytes()), &[]);
         let data = PartitionProduceData { index: 0, records: Some(batch.seal(Seal::default()).into()) };
         let topic = TopicProduceData { topic_id: TOPIC, partition_data: vec![data], ..Default::default() };
         let request =

@@ -17,7 +17,7 @@ use tokio::time::{sleep, timeout};
 use super::ReplicaManager;
 use super::local_logs::LocalLogs;
 use crate::blocking::blocking;
-use crate::faults::Host;
+use crate::faults::BrokerFaults;
 use crate::metadata_cache::MetadataCache;
 use crate::network::InterBrokerConnection;
 use crate::replica::{
@@ -92,7 +92,7 @@ pub(crate) struct ReplicationDeps {
     pub(crate) listener: String,
     pub(crate) fsync: FsyncPolicy,
     pub(crate) gate: TaskGate,
-    pub(crate) host: Host,
+    pub(crate) faults: BrokerFaults,
 }
 
 /// The tasks; dropping it ends them.
@@ -194,6 +194,14 @@ enum FetcherAnswer {
     ListOffsets(milena_protocol::messages::ListOffsetsResponse),
 }
 
+impl FetcherAnswer {
+    fn has_records(&self) -> bool {
+        let Self::Fetch(response) = self else { return false };
+        let mut partitions = response.responses.iter().flat_map(|topic| &topic.partitions);
+        partitions.any(|partition| partition.records.as_ref().is_some_and(|records| !records.is_empty()))
+    }
+}
+
 impl FetcherTask {
     fn new(leader: i32, deps: ReplicationDeps) -> Self {
         let manager = &deps.replica_manager;
@@ -253,6 +261,9 @@ impl FetcherTask {
     async fn answered(mut self, answer: Option<FetcherAnswer>) -> Option<Self> {
         if answer.is_none() {
             self.connection = None;
+        }
+        if answer.as_ref().is_some_and(FetcherAnswer::has_records) {
+            self.deps.faults.machine.before_append().await;
         }
         match self.deps.fsync {
             FsyncPolicy::Os => {
@@ -332,7 +343,7 @@ async fn connect<'a>(
                 let reason = format!("broker {broker} is not known to have the listener {}", deps.listener);
                 return Err(std::io::Error::new(std::io::ErrorKind::NotFound, reason));
             };
-            InterBrokerConnection::connect(&deps.host, broker, &endpoint.host, endpoint.port).await?
+            InterBrokerConnection::connect(&deps.faults.host, broker, &endpoint.host, endpoint.port).await?
         }
     };
     Ok(connection.insert(made))

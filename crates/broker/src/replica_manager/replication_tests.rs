@@ -177,7 +177,7 @@ impl Client {
 
 fn sealed(value: &str, seal: Seal) -> Bytes {
     let mut batch = BatchBuilder::new(Vec::new());
-    let now_ms = crate::clock::Clock.now_ms();
+    let now_ms = crate::clock::Clock::default().now_ms();
     batch.append(now_ms, None, Some(value.as_bytes()), &[]);
     batch.seal(seal).into()
 }

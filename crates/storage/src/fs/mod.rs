@@ -2,10 +2,12 @@
 //!
 //! [`RealFileSystem`] is the disk, [`MemoryFileSystem`] a disk that is gone with the process, and
 //! [`FaultyFileSystem`] wraps either and lets a script fill the disk, fail an fsync, slow an operation or cut the power.
+//! [`DiskFaults`] wraps either with less of that, for brokers that run for long.
 //!
 //! Reads and writes are positional. A write that failed half-way is simply written again at the same position, and no
 //! file has a cursor that two threads could fight over.
 
+mod disk_faults;
 mod faulty;
 mod memory;
 mod real;
@@ -17,6 +19,7 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 
+pub use self::disk_faults::DiskFaults;
 pub use self::faulty::{CrashPlan, FaultyFileSystem, FsOperation};
 pub use self::memory::MemoryFileSystem;
 pub use self::real::RealFileSystem;
