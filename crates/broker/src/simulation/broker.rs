@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use std::future::Future;
 use std::net::SocketAddr;
 use std::path::Path;
-use std::sync::Arc;
+use std::sync::{Arc, Weak};
 use std::time::Duration;
 
 use bytes::Bytes;
@@ -26,6 +26,7 @@ use crate::leaving::move_leaderships_away;
 use crate::membership::Member;
 use crate::metadata_cache::{BrokerEndpoint, BrokerInfo};
 use crate::network::{BoxFuture, Peer, Reply, RequestHandler};
+use crate::node::Node;
 use crate::registry::{ClusterRegistry, RegistryConfig, RegistryStore, RegistryView};
 use crate::replica::Role;
 use crate::task_gate::TaskGate;
@@ -280,10 +281,30 @@ impl SimulatedBroker {
         poisoned.collect()
     }
 
-    /// Ends the tasks that the broker has by itself.
-    pub fn kill(self) {
+    /// A task that somebody else spawns, held while the broker is paused.
+    pub fn guard(&self, task: impl Future<Output = ()> + Send + 'static) -> BoxFuture<'static, ()> {
+        Box::pin(self.member.node.gate.guard(task))
+    }
+
+    /// Ends the tasks that the broker has by itself. Those that were spawned on it are to be aborted as well.
+    #[must_use]
+    pub fn kill(self) -> Remains {
         let Self { background, member, apis } = self;
+        let remains = Remains(Arc::downgrade(&member.node));
         drop((background, member, apis));
+        remains
+    }
+}
+
+/// What is left of a broker that was killed.
+#[derive(Debug)]
+pub struct Remains(Weak<Node>);
+
+impl Remains {
+    /// Whether no task uses the broker any more, so that it can be started again.
+    #[must_use]
+    pub fn are_gone(&self) -> bool {
+        self.0.strong_count() == 0
     }
 }
 

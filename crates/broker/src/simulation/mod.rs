@@ -15,7 +15,7 @@ use std::time::Duration;
 use tokio::io::{AsyncRead, AsyncWrite};
 
 pub use self::broker::{
-    Answering, Membership, ReplicaView, RequestEntry, SimulatedBroker, SimulatedRegistry,
+    Answering, Membership, Remains, ReplicaView, RequestEntry, SimulatedBroker, SimulatedRegistry,
 };
 pub use crate::network::BoxFuture;
 

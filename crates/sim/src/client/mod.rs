@@ -1,0 +1,8 @@
+//! Clients: the product's producer over the simulated network, and a consumer of the simulation's own.
+
+mod consumer;
+mod producer;
+mod wire;
+
+pub(crate) use consumer::consume;
+pub(crate) use producer::produce;
