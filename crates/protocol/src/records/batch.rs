@@ -47,6 +47,11 @@ impl RecordBatch {
         Ok(Self { header, bytes: buf.split_to(size) })
     }
 
+    /// `bytes` are those of a batch with this header.
+    pub(super) fn of_parts(header: BatchHeader, bytes: Bytes) -> Self {
+        Self { header, bytes }
+    }
+
     /// The header.
     pub fn header(&self) -> &BatchHeader {
         &self.header

@@ -23,6 +23,7 @@ mod control;
 mod error;
 mod header;
 mod record;
+mod retain;
 mod split;
 mod varint;
 
@@ -36,6 +37,7 @@ pub use control::{ControlType, EndTransactionMarker};
 pub use error::RecordsError;
 pub use header::BatchHeader;
 pub use record::{HeaderIter, HeaderKey, Headers, Record, RecordHeader, Records};
+pub use retain::Retained;
 pub use split::split;
 
 /// Bytes of a batch before its records: the header of message format 2.
