@@ -71,6 +71,9 @@ pub struct ClientConfig {
     pub allow_auto_create_topics: bool,
     /// max.in.flight.requests.per.connection (5).
     pub max_in_flight: usize,
+    /// milena.suspicion.floor.ms (500 ms): no broker is suspected of being dead before it has owed an answer for so long,
+    /// however quickly it answered before; 0: none is suspected ever.
+    pub suspicion_floor: Duration,
     /// The largest response that is accepted, in bytes (100 MiB, Kafka's broker-side socket.request.max.bytes).
     pub max_response_size: usize,
 }
@@ -94,6 +97,7 @@ impl Default for ClientConfig {
             rebootstrap_trigger: Duration::from_secs(300),
             allow_auto_create_topics: true,
             max_in_flight: 5,
+            suspicion_floor: Duration::from_millis(500),
             max_response_size: 100 << 20,
         }
     }
@@ -181,6 +185,9 @@ pub struct ProducerConfig {
     pub partitioner_adaptive: bool,
     /// partitioner.availability.timeout.ms (0: off): a partition whose broker takes nothing for so long is avoided.
     pub partitioner_availability_timeout: Duration,
+    /// milena.take.back.duplicates (false): without idempotence, whether what is in flight to a broker that leads no more
+    /// is sent to the new leader at once, though both may write it. With idempotence that is always done.
+    pub take_back_duplicates: bool,
 }
 
 impl Default for ProducerConfig {
@@ -203,6 +210,7 @@ impl Default for ProducerConfig {
             partitioner_ignore_keys: false,
             partitioner_adaptive: true,
             partitioner_availability_timeout: Duration::ZERO,
+            take_back_duplicates: false,
         }
     }
 }
@@ -225,6 +233,7 @@ pub const CLIENT_KEYS: &[&str] = &[
     "metadata.recovery.rebootstrap.trigger.ms",
     "allow.auto.create.topics",
     "max.in.flight.requests.per.connection",
+    "milena.suspicion.floor.ms",
 ];
 
 /// Keys of [`ProducerConfig::set`] beyond [`CLIENT_KEYS`].
@@ -245,6 +254,7 @@ pub const PRODUCER_KEYS: &[&str] = &[
     "partitioner.ignore.keys",
     "partitioner.adaptive.partitioning.enable",
     "partitioner.availability.timeout.ms",
+    "milena.take.back.duplicates",
 ];
 
 impl ClientConfig {
@@ -280,6 +290,7 @@ impl ClientConfig {
             "max.in.flight.requests.per.connection" => {
                 self.max_in_flight = number(key, value, 1, i32::MAX as usize)?;
             }
+            "milena.suspicion.floor.ms" => self.suspicion_floor = millis(key, value)?,
             _ => return Err(unknown(key, CLIENT_KEYS.iter())),
         }
         Ok(())
@@ -319,6 +330,7 @@ impl ProducerConfig {
             "partitioner.availability.timeout.ms" => {
                 self.partitioner_availability_timeout = millis(key, value)?;
             }
+            "milena.take.back.duplicates" => self.take_back_duplicates = boolean(key, value)?,
             _ if CLIENT_KEYS.contains(&key) => self.client.set(key, value)?,
             _ => return Err(unknown(key, CLIENT_KEYS.iter().chain(PRODUCER_KEYS))),
         }

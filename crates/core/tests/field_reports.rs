@@ -377,7 +377,7 @@ fn field_15_when_the_broker_asked_dies_another_is_asked_at_once() {
             move |_, _| if std::mem::replace(&mut first, false) { Reply::Nothing } else { Reply::AsUsual }
         });
         client.handle.metadata().request_update(RefreshReason::Requested);
-        client.harness.advance(ms(700));
+        client.harness.advance(ms(200));
         let asked = client.harness.peer.asked(ApiKey::Metadata);
         assert_eq!(asked.len(), 1, "one under way, unanswered");
         let died_at = client.harness.now;

@@ -134,6 +134,8 @@ fn idempotence_33_a_lost_batch_bumps_the_epoch_when_nobody_can_tell() {
 fn idempotence_33_batches_behind_an_expired_one_tell_its_fate() {
     let mut config = short_lived();
     config.client.request_timeout = secs(2);
+    // Or nothing would be sent behind what is not answered.
+    config.client.suspicion_floor = ms(0);
     let mut test = Test::warm(config, 1, &[1]);
     test.fault(Fault::WriteAndSwallow);
     let expired = test.send_now(0, "a");

@@ -26,8 +26,8 @@ pub use view::{MetadataHandle, MetadataView};
 pub use wait::{MetadataError, MetadataWait};
 
 use crate::{
-    backoff::ExponentialBackoff, cluster::Cluster, config::ClientConfig, engine::DRIVER_LOST, signal::Signal,
-    time::Instant,
+    backoff::ExponentialBackoff, cluster::Cluster, config::ClientConfig, engine::DRIVER_LOST,
+    network::NodeId, signal::Signal, time::Instant,
 };
 use merge::{Doubts, Merge};
 use view::Shared;
@@ -188,6 +188,37 @@ impl Metadata {
         };
         self.needed = Some((self.request_version, reason));
         self.version
+    }
+
+    /// Asks at once, without a backoff, for the topics in which a node leads that `is_suspected`: others may lead by now.
+    /// Nothing is asked while an answer is owed anyway. When none of them leads anything, false.
+    pub(crate) fn ask_about_leaders(&mut self, is_suspected: impl Fn(NodeId) -> bool) -> bool {
+        let mut asked = false;
+        let cluster = Arc::clone(&self.cluster);
+        let leading = cluster.topics().filter_map(|topic| {
+            let leaders = topic.partitions.iter().filter_map(|partition| partition.leader);
+            leaders.into_iter().find(|leader| is_suspected(*leader)).map(|leader| (topic, leader))
+        });
+        for (topic, leader) in leading {
+            asked = true;
+            if self.full_in_flight || self.partial_in_flight {
+                break;
+            }
+            self.request_version += 1;
+            match self.topics {
+                MetadataTopics::Wanted => self.wanted.ask_at_once(
+                    &topic.name,
+                    self.request_version,
+                    RefreshReason::Suspected(leader),
+                ),
+                MetadataTopics::All => {
+                    self.request_update(RefreshReason::Suspected(leader));
+                    self.not_before = Instant::ORIGIN;
+                    break;
+                }
+            }
+        }
+        asked
     }
 
     /// Renews a topic's expiry, and asks for it at once if it is new; otherwise, if it is not known, after the backoff.

@@ -25,6 +25,8 @@ pub enum RefreshReason {
     Disconnected(NodeId),
     /// A broker did not answer within request.timeout.ms.
     RequestTimedOut(NodeId),
+    /// A broker is silent for longer than its history suggests.
+    Suspected(NodeId),
     /// A record goes to a partition that has no leader.
     UnknownLeader,
     /// A broker's answer to another request says that the metadata is out of date.
@@ -50,6 +52,7 @@ impl fmt::Display for RefreshReason {
             Self::Connecting(node) => write!(f, "connecting to {node}"),
             Self::Disconnected(node) => write!(f, "disconnected from {node}"),
             Self::RequestTimedOut(node) => write!(f, "request to {node} timed out"),
+            Self::Suspected(node) => write!(f, "{node} does not answer"),
             Self::UnknownLeader => f.write_str("partition without leader"),
             Self::Stale(code) => write!(f, "answered {}", code.name()),
             Self::AnswerError(code) => write!(f, "last answer had {}", code.name()),

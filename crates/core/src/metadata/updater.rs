@@ -20,11 +20,28 @@ const OLDEST_VERSION: i16 = 1;
 /// The oldest metadata request that can say "do not create topics".
 const OLDEST_VERSION_WITHOUT_CREATION: i16 = 4;
 
+/// A metadata request that is not answered for so long is asked of another broker as well: the first answer counts.
+const HEDGE_AFTER: Duration = Duration::from_millis(250);
+
+/// While a suspected broker leads something, so often is asked whether it still does.
+const SUSPICION_INTERVAL: Duration = Duration::from_millis(250);
+
 /// A metadata request under way.
 #[derive(Debug)]
 struct UnderWay {
     token: RequestToken,
+    node: NodeId,
     planned: PlannedRequest,
+    sent_at: Instant,
+    /// Another broker was asked the same, because this one is silent.
+    hedged: bool,
+}
+
+impl UnderWay {
+    /// When another broker is to be asked.
+    fn hedge_at(&self) -> Instant {
+        if self.hedged { Instant::FAR_FUTURE } else { self.sent_at + HEDGE_AFTER }
+    }
 }
 
 /// Refreshes [`Metadata`] over [`NetworkClient`].
@@ -33,7 +50,7 @@ pub struct MetadataUpdater {
     request_timeout: Duration,
     rebootstrap: bool,
     rebootstrap_trigger: Duration,
-    /// At most one for all topics and one for some.
+    /// At most one for all topics and one for some, and the hedges of each: one for each broker at the most.
     under_way: Vec<UnderWay>,
     /// Nodes whose request failed since the last success or pause: the others are asked at once, these are not.
     failed: BTreeSet<NodeId>,
@@ -46,6 +63,8 @@ pub struct MetadataUpdater {
     polled_at: Instant,
     /// The version of the cluster that the network client knows: the pointer is enough to see a change.
     known_nodes: Option<Arc<Cluster>>,
+    /// While a broker is suspected: when to ask again what it leads.
+    ask_leaders_at: Instant,
 }
 
 impl MetadataUpdater {
@@ -62,6 +81,7 @@ impl MetadataUpdater {
             wake_at: Instant::FAR_FUTURE,
             polled_at: Instant::ORIGIN,
             known_nodes: None,
+            ask_leaders_at: Instant::FAR_FUTURE,
         }
     }
 
@@ -74,6 +94,8 @@ impl MetadataUpdater {
         self.blocked = false;
         self.wake_at = Instant::FAR_FUTURE;
         self.trigger_rebootstrap(metadata, network, now);
+        self.ask_about_suspects(metadata, network, now);
+        self.hedge(network, now);
         // At most two requests can be due, one for all topics and one for some.
         while now >= metadata.next_update_at() {
             self.due_since.get_or_insert(now);
@@ -90,7 +112,10 @@ impl MetadataUpdater {
         let due = if self.blocked && due <= self.polled_at { self.wake_at } else { due };
         let trigger =
             self.due_since.filter(|_| self.rebootstrap).map(|since| since + self.rebootstrap_trigger);
-        let at = due.min(trigger.unwrap_or(Instant::FAR_FUTURE));
+        // One that is due and found nobody to ask waits for an event.
+        let hedges = self.under_way.iter().map(UnderWay::hedge_at).filter(|at| *at > self.polled_at);
+        let hedge = hedges.min().unwrap_or(Instant::FAR_FUTURE);
+        let at = due.min(trigger.unwrap_or(Instant::FAR_FUTURE)).min(self.ask_leaders_at).min(hedge);
         Some(at).filter(|at| *at != Instant::FAR_FUTURE)
     }
 
@@ -129,6 +154,50 @@ impl MetadataUpdater {
         false
     }
 
+    /// While suspected brokers lead something, asks others who leads now: when suspicion falls, and then again and again.
+    fn ask_about_suspects(&mut self, metadata: &mut Metadata, network: &NetworkClient, now: Instant) {
+        if now < self.ask_leaders_at {
+            return;
+        }
+        let suspected = |node| network.is_suspected(node);
+        let lead = network.any_suspected() && metadata.ask_about_leaders(suspected);
+        self.ask_leaders_at = if lead { now + SUSPICION_INTERVAL } else { Instant::FAR_FUTURE };
+    }
+
+    /// Asks another broker what one that is silent was asked.
+    fn hedge(&mut self, network: &mut NetworkClient, now: Instant) {
+        for place in 0..self.under_way.len() {
+            if now < self.under_way[place].hedge_at() {
+                continue;
+            }
+            let planned = self.under_way[place].planned.clone();
+            let asked: Vec<NodeId> = self.same(&planned).map(|under_way| under_way.node).collect();
+            let found =
+                network.least_loaded_but(now, |node| asked.contains(&node) || self.failed.contains(&node));
+            match found {
+                Some(LeastLoaded { node, readiness: NodeReadiness::Ready, .. }) => {
+                    // Whether it is taken or not: the next look is at the one asked last.
+                    self.under_way[place].hedged = true;
+                    let _taken = self.transmit(node, planned, network, now);
+                }
+                Some(LeastLoaded { node, readiness: NodeReadiness::CanConnect, .. }) => {
+                    network.ready(node, now);
+                }
+                // It is connecting, or waits for its backoff: an event brings the next look.
+                Some(_) | None => {}
+            }
+        }
+    }
+
+    /// All that ask the same.
+    fn same(&self, planned: &PlannedRequest) -> impl Iterator<Item = &UnderWay> {
+        let (version, partial) = (planned.request_version, planned.partial);
+        let is_it = move |other: &&UnderWay| {
+            (other.planned.request_version, other.planned.partial) == (version, partial)
+        };
+        self.under_way.iter().filter(is_it)
+    }
+
     /// The least loaded node, one that has not just failed if there is one.
     fn candidate(&self, network: &mut NetworkClient, now: Instant) -> Option<LeastLoaded> {
         network
@@ -143,7 +212,19 @@ impl MetadataUpdater {
         network: &mut NetworkClient,
         now: Instant,
     ) -> bool {
-        let Some(mut planned) = metadata.next_request(now) else { return false };
+        let Some(planned) = metadata.next_request(now) else { return false };
+        let Err(planned) = self.transmit(node, planned, network, now) else { return true };
+        metadata.handle_failure(&planned, "the broker chosen takes no requests", now);
+        false
+    }
+
+    fn transmit(
+        &mut self,
+        node: NodeId,
+        mut planned: PlannedRequest,
+        network: &mut NetworkClient,
+        now: Instant,
+    ) -> Result<(), Box<PlannedRequest>> {
         planned.broker = Some(network.address(node));
         let creates = planned.request.allow_auto_topic_creation;
         let oldest = if creates { OLDEST_VERSION } else { OLDEST_VERSION_WITHOUT_CREATION };
@@ -155,16 +236,11 @@ impl MetadataUpdater {
             timeout: self.request_timeout,
             expects_response: true,
         };
-        match network.send(node, request, now) {
-            Ok(()) => {
-                self.under_way.push(UnderWay { token, planned });
-                true
-            }
-            Err(_) => {
-                metadata.handle_failure(&planned, "the broker chosen takes no requests", now);
-                false
-            }
+        if network.send(node, request, now).is_err() {
+            return Err(Box::new(planned));
         }
+        self.under_way.push(UnderWay { token, node, planned, sent_at: now, hedged: false });
+        Ok(())
     }
 
     /// Takes a completion that is the updater's own; gives others back.
@@ -179,7 +255,12 @@ impl MetadataUpdater {
         else {
             return Some(completion);
         };
-        let planned = self.under_way.swap_remove(place).planned;
+        let planned = self.under_way.remove(place).planned;
+        if completion.result.is_err() && self.same(&planned).next().is_some() {
+            // Another broker was asked as well, and still may answer.
+            self.failed.insert(completion.node);
+            return None;
+        }
         match completion.result {
             Ok(response) => {
                 self.handle_response(&planned, &response, completion.node, metadata, network, now);
@@ -207,6 +288,10 @@ impl MetadataUpdater {
                 return self.failed(planned, &text, node, metadata, network, now);
             }
         };
+        // Who is slower may answer what it likes.
+        let (version, partial) = (planned.request_version, planned.partial);
+        self.under_way
+            .retain(|other| (other.planned.request_version, other.planned.partial) != (version, partial));
         let throttle = Duration::from_millis(u64::try_from(decoded.throttle_time_ms).unwrap_or(0));
         network.throttle(node, throttle, now);
         match metadata.handle_response(planned, &decoded, response.version, now) {
@@ -268,8 +353,16 @@ impl MetadataUpdater {
                 metadata.request_update(RefreshReason::Connecting(node));
             }
             StateChange::Ready if node >= 0 => metadata.note_broker_ready(),
-            StateChange::Connecting | StateChange::Ready => {}
-            StateChange::Disconnected { cause: DisconnectCause::Idle | DisconnectCause::Dropped, .. } => {}
+            // The next turn asks. Its history says that it is silent, so what is asked goes to others.
+            StateChange::Suspected { silent } => {
+                self.ask_leaders_at = Instant::ORIGIN;
+                metadata.note_connection_failure(&format!("{address} has not answered for {silent:?}"));
+            }
+            StateChange::Connecting | StateChange::Ready | StateChange::Cleared => {}
+            StateChange::Disconnected {
+                cause: DisconnectCause::Idle | DisconnectCause::Dropped | DisconnectCause::Abandoned,
+                ..
+            } => {}
             StateChange::Disconnected { cause, reason } => {
                 let text = match cause {
                     DisconnectCause::SetupFailed => format!("cannot connect to {address}: {reason}"),

@@ -73,6 +73,14 @@ impl WantedTopics {
         }
     }
 
+    /// As [`ask_again`](Self::ask_again), without the backoff.
+    pub(super) fn ask_at_once(&mut self, topic: &str, request_version: u64, reason: RefreshReason) {
+        self.ask_again(topic, request_version, reason);
+        if let Some(owed) = self.owed.get_mut(topic) {
+            owed.fresh = true;
+        }
+    }
+
     /// The topics that an answer is owed about and no request under way names, each with its reason.
     pub(super) fn owed(&self) -> impl Iterator<Item = (&Arc<str>, RefreshReason)> {
         self.owed.iter().filter(|(_, owed)| !owed.asked).map(|(name, owed)| (name, owed.reason))

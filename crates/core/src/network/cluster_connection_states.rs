@@ -11,7 +11,9 @@ use std::{
 
 use rand::rngs::SmallRng;
 
-use super::{ConnectionId, NodeApiVersions, NodeId, in_flight_requests::InFlightRequests};
+use super::{
+    ConnectionId, NodeApiVersions, NodeId, in_flight_requests::InFlightRequests, suspicion::ResponseTimes,
+};
 use crate::{backoff::ExponentialBackoff, cluster::Node, config::ClientConfig, time::Instant};
 
 /// The most addresses of one host that are tried; a resolver that answers more is not believed.
@@ -86,6 +88,12 @@ pub(super) struct NodeConnection {
     pub(super) setup_deadline: Instant,
     /// While disconnected: when the next attempt may start.
     pub(super) retry_at: Instant,
+    /// How long its answers take.
+    pub(super) response_times: ResponseTimes,
+    /// When it last answered anything.
+    pub(super) answered_at: Instant,
+    /// Since when it has been suspected of not answering any more; an answer clears it.
+    pub(super) suspected_since: Option<Instant>,
     /// True for a bootstrap address that the metadata no longer names: it serves until a named broker is ready.
     pub(super) retiring: bool,
     /// Addresses that this resolution gave and that are still untried.
@@ -113,6 +121,9 @@ impl NodeConnection {
             connecting_since: Instant::ORIGIN,
             setup_deadline: Instant::FAR_FUTURE,
             retry_at: Instant::ORIGIN,
+            response_times: ResponseTimes::default(),
+            answered_at: Instant::ORIGIN,
+            suspected_since: None,
             retiring: false,
             untried: VecDeque::new(),
             last_address: None,
@@ -128,6 +139,31 @@ impl NodeConnection {
 
     pub(super) fn is_ready(&self, now: Instant) -> bool {
         self.state == ConnectionState::Ready && now >= self.throttled_until
+    }
+
+    /// When its silence becomes suspicious, if it owes an answer and is not suspected already.
+    pub(super) fn suspect_at(&self, floor: Duration) -> Option<Instant> {
+        if self.suspected_since.is_some() {
+            return None;
+        }
+        match self.state {
+            ConnectionState::Disconnected => None,
+            ConnectionState::Connecting | ConnectionState::CheckingApiVersions => {
+                Some(self.connecting_since + floor)
+            }
+            ConnectionState::Ready => {
+                // Answers come in turn: what waits behind another request waits for that one's answer first.
+                let silent_since = self.in_flight.oldest()?.sent_at.max(self.answered_at);
+                Some(silent_since + self.response_times.bound(floor))
+            }
+        }
+    }
+
+    /// It answered a request that was sent at `sent_at`; true if it was suspected until now.
+    pub(super) fn answered(&mut self, sent_at: Instant, floor: Duration, now: Instant) -> bool {
+        self.response_times.note(now - sent_at.max(self.answered_at), floor);
+        self.answered_at = now;
+        self.suspected_since.take().is_some()
     }
 
     /// Starts an attempt with the next untried address, or with a resolution when there is none.

@@ -8,6 +8,7 @@ mod in_flight_requests;
 mod network_client;
 mod node_api_versions;
 mod request;
+mod suspicion;
 
 pub use cluster_connection_states::ConnectionState;
 pub use network_client::{

@@ -41,6 +41,13 @@ pub enum StateChange {
     Connecting,
     /// Requests can be sent.
     Ready,
+    /// It owes an answer for longer than its history and `milena.suspicion.floor.ms` suggest, or went without giving one.
+    Suspected {
+        /// How long it has been silent.
+        silent: Duration,
+    },
+    /// A node that was suspected answers.
+    Cleared,
     /// The attempt or the connection ended.
     Disconnected {
         /// Whose doing it was.
@@ -61,6 +68,8 @@ pub enum DisconnectCause {
     ProtocolViolation,
     /// A request waited too long for its answer.
     RequestTimedOut,
+    /// It was suspected, and nobody needs what it owes any more.
+    Abandoned,
     /// Nobody used it for connections.max.idle.ms.
     Idle,
     /// The client did not need it any more: the node left the metadata, has another address, or the client closes.
@@ -74,6 +83,8 @@ pub struct NetworkClient {
     request_timeout: Duration,
     connections_max_idle: Duration,
     in_flight_limit: usize,
+    /// None: nobody is ever suspected.
+    suspicion_floor: Option<Duration>,
     backoffs: Backoffs,
     rng: SmallRng,
     nodes: ClusterConnectionStates,
@@ -98,6 +109,7 @@ impl NetworkClient {
             request_timeout: config.request_timeout,
             connections_max_idle: config.connections_max_idle,
             in_flight_limit: config.max_in_flight,
+            suspicion_floor: Some(config.suspicion_floor).filter(|floor| !floor.is_zero()),
             backoffs: Backoffs::new(config),
             rng: SmallRng::seed_from_u64(seed),
             nodes: ClusterConnectionStates::default(),
@@ -224,6 +236,17 @@ impl NetworkClient {
         Some(now - self.nodes.get(node)?.in_flight.oldest()?.sent_at)
     }
 
+    /// True while the node owes an answer, or a connection, for longer than its history suggests: nothing goes to it that
+    /// can go elsewhere, and nothing more than what finds out whether it is back.
+    pub fn is_suspected(&self, node: NodeId) -> bool {
+        self.nodes.get(node).is_some_and(|state| state.suspected_since.is_some())
+    }
+
+    /// True while any node is suspected.
+    pub fn any_suspected(&self) -> bool {
+        self.nodes.iter().any(|(_, state)| state.suspected_since.is_some())
+    }
+
     /// max.in.flight.requests.per.connection.
     pub fn in_flight_limit(&self) -> usize {
         self.in_flight_limit
@@ -344,6 +367,15 @@ impl NetworkClient {
         self.disconnect(node, DisconnectCause::Dropped, reason, now);
     }
 
+    /// Gives up a suspected node's connection, since nobody needs what it owes. It stays suspected; a new connection finds
+    /// out whether it is back, which an old one whose host has forgotten it would not.
+    pub(crate) fn abandon(&mut self, node: NodeId, now: Instant) {
+        if self.is_suspected(node) {
+            let reason = "it does not answer, and what it was asked is asked elsewhere";
+            self.disconnect(node, DisconnectCause::Abandoned, reason, now);
+        }
+    }
+
     /// When [`poll`](Self::poll) has something to do at the latest.
     pub fn next_timeout(&self) -> Option<Instant> {
         let due = self.nodes.iter().map(|(_, state)| {
@@ -353,7 +385,8 @@ impl NetworkClient {
                 Instant::FAR_FUTURE
             };
             let request = state.in_flight.next_deadline().unwrap_or(Instant::FAR_FUTURE);
-            state.setup_deadline.min(request).min(idle)
+            let suspicion = self.suspicion_floor.and_then(|floor| state.suspect_at(floor));
+            state.setup_deadline.min(request).min(idle).min(suspicion.unwrap_or(Instant::FAR_FUTURE))
         });
         due.min().filter(|at| *at != Instant::FAR_FUTURE)
     }

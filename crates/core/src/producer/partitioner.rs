@@ -121,6 +121,14 @@ impl BuiltInPartitioner {
         }
     }
 
+    /// Chooses another partition now if the present one is not usable; there is no other if none is.
+    pub fn leave_unusable(&self, topic: &TopicInfo, is_usable: impl Fn(i32) -> bool) {
+        let current = self.current.load(Ordering::Relaxed);
+        if current != NO_PARTITION && !is_usable(current) {
+            self.switch(current, topic);
+        }
+    }
+
     /// Replaces the weights; none: all partitions with a leader are alike.
     pub fn set_load(&self, load: Option<PartitionLoad>) {
         if load.is_some() || self.load.load().is_some() {

@@ -1,6 +1,6 @@
 //! What happens on connections, and what follows from it.
 
-use std::{net::SocketAddr, sync::Arc};
+use std::{net::SocketAddr, sync::Arc, time::Duration};
 
 use bytes::Bytes;
 use milena_protocol::{DecodeError, Decoder, decode_response_header};
@@ -30,6 +30,7 @@ impl NetworkClient {
             return;
         }
         for node in self.nodes.ids() {
+            self.suspect_if_silent(node, now);
             let Some(state) = self.nodes.get(node) else { continue };
             if now >= state.setup_deadline {
                 self.setup_timed_out(node, now);
@@ -39,6 +40,37 @@ impl NetworkClient {
             }
         }
         self.close_idle(now);
+    }
+
+    fn suspect_if_silent(&mut self, node: NodeId, now: Instant) {
+        let (Some(floor), Some(state)) = (self.suspicion_floor, self.nodes.get_mut(node)) else { return };
+        if state.suspect_at(floor).is_some_and(|at| now >= at) {
+            let since = match state.state {
+                ConnectionState::Ready => state.in_flight.oldest().map_or(now, |oldest| oldest.sent_at),
+                _ => state.connecting_since,
+            };
+            self.suspect(node, now - since, now);
+        }
+    }
+
+    fn suspect(&mut self, node: NodeId, silent: Duration, now: Instant) {
+        let Some(state) = self.nodes.get_mut(node).filter(|state| state.suspected_since.is_none()) else {
+            return;
+        };
+        state.suspected_since = Some(now);
+        let address = self.address(node);
+        tracing::debug!(node, %address, ?silent, "the broker is suspected of not answering");
+        self.changes.push_back(NodeStateChange { node, address, change: StateChange::Suspected { silent } });
+    }
+
+    /// A broker that answers, whatever, is not suspected.
+    fn note_answer(&mut self, node: NodeId, sent_at: Instant, now: Instant) {
+        let (Some(floor), Some(state)) = (self.suspicion_floor, self.nodes.get_mut(node)) else { return };
+        if state.answered(sent_at, floor, now) {
+            let address = self.address(node);
+            tracing::debug!(node, %address, "the broker answers again");
+            self.changes.push_back(NodeStateChange { node, address, change: StateChange::Cleared });
+        }
     }
 
     fn setup_timed_out(&mut self, node: NodeId, now: Instant) {
@@ -154,6 +186,9 @@ impl NetworkClient {
             Some(oldest) => body_of(frame, oldest),
         };
         let request = if body.is_ok() { state.in_flight.pop_oldest() } else { None };
+        if let Some(request) = &request {
+            self.note_answer(node, request.sent_at, now);
+        }
         match (body, request) {
             (Ok(body), Some(request)) if request.purpose == Purpose::Handshake => {
                 self.handle_versions(node, body, request.version, now);
@@ -212,6 +247,12 @@ impl NetworkClient {
         }
         let connection = state.connection;
         let unwanted = matches!(cause, DisconnectCause::Idle | DisconnectCause::Dropped);
+        // Who went without an answer, or does not let anybody in, is no better than one who is silent.
+        let owed = state.in_flight.oldest().map(|oldest| oldest.sent_at);
+        let owed = owed.or((cause == DisconnectCause::SetupFailed).then_some(state.connecting_since));
+        if unwanted {
+            state.suspected_since = None;
+        }
         state.ended(!unwanted, &self.backoffs, &mut self.rng, now);
         let retiring = state.retiring;
         if let Some(connection) = connection {
@@ -220,6 +261,9 @@ impl NetworkClient {
         self.fail_in_flight(node, cause, reason, now);
         let change = StateChange::Disconnected { cause, reason: reason.into() };
         self.changes.push_back(NodeStateChange { node, address: self.address(node), change });
+        if let Some(since) = owed.filter(|_| !unwanted && self.suspicion_floor.is_some()) {
+            self.suspect(node, now - since, now);
+        }
         if retiring {
             self.nodes.remove(node);
         }

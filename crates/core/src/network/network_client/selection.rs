@@ -7,13 +7,13 @@ use rand::RngExt;
 use super::{ConnectionState, NetworkClient, NodeId};
 use crate::{network::cluster_connection_states::NodeConnection, time::Instant};
 
-/// From when on a connected node whose oldest request is not answered counts as unresponsive: another one is asked
-/// first, if another one can be. Longer than a healthy fetch or produce takes, shorter than anybody likes to wait.
-const UNRESPONSIVE_AFTER: Duration = Duration::from_secs(1);
+/// While nobody is connected, so long the first broker may take to connect before the next one is tried beside it, and
+/// twice as long each further one: more than a handshake takes in a data centre, and nothing that anybody would notice
+/// when the first one is dead (client.md 39). Across a continent some brokers get a connection that they need not have.
+const CONNECT_STAGGER: Duration = Duration::from_millis(5);
 
-/// While nobody is connected, so long one broker may take to connect before the next one is tried beside it. More than
-/// any healthy handshake takes, much less than the set-up timeout (client.md 39 in its simplest form).
-const CONNECT_STAGGER: Duration = Duration::from_millis(250);
+/// The stagger grows up to this (RFC 8305's).
+const CONNECT_STAGGER_MAX: Duration = Duration::from_millis(250);
 
 /// The node to ask, and how far it is from being asked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -39,10 +39,10 @@ pub enum NodeReadiness {
 
 impl NetworkClient {
     /// The node to ask when any will do (client.md 21): the connected and responsive one with the fewest requests in
-    /// flight; else one that began to connect just now; else one that can be connected; else one that is still
-    /// connecting; else a connected one, unresponsive as it is.
+    /// flight; else one that is connecting, while it is not time to try another one as well; else one that can be
+    /// connected, a suspected one last; else one that is still connecting.
     ///
-    /// None when every node waits for its backoff or its throttling, or is full. The scan starts at random, so that the
+    /// None when every node waits for its backoff or its throttling, is full, or is connected and suspected. The scan starts at random, so that the
     /// clients of a cluster spread over its brokers.
     pub fn least_loaded_node(&mut self, now: Instant) -> Option<LeastLoaded> {
         self.least_loaded_but(now, |_| false)
@@ -51,11 +51,12 @@ impl NetworkClient {
     /// As [`least_loaded_node`](Self::least_loaded_node), from the nodes that `avoid` does not name.
     pub fn least_loaded_but(&mut self, now: Instant, avoid: impl Fn(NodeId) -> bool) -> Option<LeastLoaded> {
         let offset = if self.nodes.len() > 1 { self.rng.random_range(0..self.nodes.len()) } else { 0 };
+        let next_attempt_at = self.next_attempt_at();
         let rank = |(place, (node, state)): (usize, (NodeId, &NodeConnection))| {
-            let (rank, readiness) = self.rank(state, now)?;
-            let look_again_at = match (readiness, state.connecting_since + CONNECT_STAGGER) {
-                (NodeReadiness::Connecting, at) if at > now => at,
-                (NodeReadiness::Connecting, _) => Instant::FAR_FUTURE,
+            let (rank, readiness) = self.rank(state, next_attempt_at, now)?;
+            let look_again_at = match readiness {
+                NodeReadiness::Connecting if next_attempt_at > now => next_attempt_at,
+                NodeReadiness::Connecting => Instant::FAR_FUTURE,
                 _ => now,
             };
             Some(((rank, state.in_flight.len(), place), LeastLoaded { node, readiness, look_again_at }))
@@ -85,24 +86,40 @@ impl NetworkClient {
         waits.map(|(node, _)| self.poll_delay(node, now)).min().unwrap_or(Instant::FAR_FUTURE)
     }
 
+    /// When another node may be tried beside those that are connecting.
+    fn next_attempt_at(&self) -> Instant {
+        let connecting = |state: &NodeConnection| {
+            matches!(state.state, ConnectionState::Connecting | ConnectionState::CheckingApiVersions)
+        };
+        let attempts = self.nodes.iter().filter(|(_, state)| connecting(state));
+        let (count, latest) = attempts.fold((0_u32, Instant::ORIGIN), |(count, latest), (_, state)| {
+            (count + 1, latest.max(state.connecting_since))
+        });
+        let doublings = count.saturating_sub(1).min(u32::BITS - 1);
+        latest + CONNECT_STAGGER.saturating_mul(1 << doublings).min(CONNECT_STAGGER_MAX)
+    }
+
     /// Lower is better; none for a node that is of no use now.
-    fn rank(&self, state: &NodeConnection, now: Instant) -> Option<(u8, NodeReadiness)> {
+    fn rank(
+        &self,
+        state: &NodeConnection,
+        next_attempt_at: Instant,
+        now: Instant,
+    ) -> Option<(u8, NodeReadiness)> {
+        let suspected = state.suspected_since.is_some();
         match state.state {
-            ConnectionState::Ready if state.is_ready(now) && state.in_flight.len() < self.in_flight_limit => {
-                let responsive =
-                    state.in_flight.oldest().is_none_or(|r| now - r.sent_at < UNRESPONSIVE_AFTER);
-                let rank = match (responsive, state.retiring) {
-                    (true, false) => 0,
-                    (true, true) => 1,
-                    (false, _) => 5,
-                };
-                Some((rank, NodeReadiness::Ready))
+            ConnectionState::Ready
+                if state.is_ready(now) && state.in_flight.len() < self.in_flight_limit && !suspected =>
+            {
+                Some((u8::from(state.retiring), NodeReadiness::Ready))
             }
             ConnectionState::Connecting | ConnectionState::CheckingApiVersions => {
-                let rank = if now - state.connecting_since < CONNECT_STAGGER { 2 } else { 4 };
+                let rank = if now < next_attempt_at { 2 } else { 5 };
                 Some((rank, NodeReadiness::Connecting))
             }
-            ConnectionState::Disconnected if state.may_connect(now) => Some((3, NodeReadiness::CanConnect)),
+            ConnectionState::Disconnected if state.may_connect(now) => {
+                Some((if suspected { 4 } else { 3 }, NodeReadiness::CanConnect))
+            }
             _ => None,
         }
     }

@@ -57,6 +57,9 @@ impl Sender {
 
     fn send_to(&mut self, node: NodeId, network: &mut NetworkClient, now: Instant) {
         self.note_availability(node, network.can_send(node, now), now);
+        if network.is_suspected(node) {
+            return self.probe(node, network, now);
+        }
         while self.is_ready(node, network, self.pressure(), now) {
             if !(network.ready(node, now) && network.can_send(node, now)) {
                 self.wake_at = self.wake_at.min(network.poll_delay(node, now));

@@ -8,7 +8,7 @@ use std::{
 
 use super::{NodeQueue, Sender};
 use crate::{
-    network::NodeId,
+    network::{NetworkClient, NodeId},
     producer::{BuiltInPartitioner, PartitionLoad},
     time::Instant,
 };
@@ -20,10 +20,12 @@ const INTERVAL: Duration = Duration::from_millis(10);
 pub(super) type LoadedTopics = BTreeSet<Arc<str>>;
 
 impl Sender {
-    /// Tells the partitioners the lengths of the queues, in batches, and which nodes take nothing.
-    pub(super) fn update_load(&mut self, now: Instant) {
-        if !self.settings.adaptive || now < self.next_load || (self.active.is_empty() && self.load.is_empty())
-        {
+    /// Tells the partitioners the lengths of the queues, in batches, and which nodes take nothing or are suspected
+    /// (client.md 38).
+    pub(super) fn update_load(&mut self, network: &NetworkClient, now: Instant) {
+        let suspects = network.any_suspected();
+        let nothing_to_do = !suspects && (!self.settings.adaptive || self.active.is_empty());
+        if now < self.next_load || (nothing_to_do && self.load.is_empty()) {
             return;
         }
         self.next_load = now + INTERVAL;
@@ -34,10 +36,11 @@ impl Sender {
             let Some(topic) = cluster.topic(name) else { continue };
             let usable = topic.available.iter().filter(|id| {
                 let leader = topic.partition(**id).and_then(|partition| partition.leader);
-                leader.is_none_or(|leader| self.takes_batches(leader))
+                leader.is_none_or(|leader| !network.is_suspected(leader) && self.takes_batches(leader))
             });
-            let queues: Vec<(i32, u64)> =
-                usable.map(|id| (*id, lengths.get(id).copied().unwrap_or(0))).collect();
+            // Without partitioner.adaptive.partitioning.enable all that can be used are alike.
+            let length = |id| lengths.get(id).copied().filter(|_| self.settings.adaptive).unwrap_or(0);
+            let queues: Vec<(i32, u64)> = usable.map(|id| (*id, length(id))).collect();
             let all = queues.len() == topic.available.len();
             let load = if all { PartitionLoad::new(&queues) } else { PartitionLoad::of_some(&queues) };
             if let Some(partitioner) = self.partitioner(name) {
@@ -45,6 +48,7 @@ impl Sender {
                     loaded.insert(Arc::clone(name));
                 }
                 partitioner.set_load(load);
+                partitioner.leave_unusable(topic, |partition| queues.iter().any(|(id, _)| *id == partition));
             }
         }
         for name in self.load.difference(&loaded).filter(|name| !lengths.contains_key(*name)) {

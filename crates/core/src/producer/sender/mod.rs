@@ -10,6 +10,7 @@ mod drain;
 mod expiry;
 mod load;
 mod ready;
+mod taking_back;
 
 use std::{
     collections::{BTreeMap, VecDeque},
@@ -50,6 +51,8 @@ struct Settings {
     /// max.in.flight.requests.per.connection=1: a partition with a batch in flight is not drained.
     in_order: bool,
     adaptive: bool,
+    /// Whether what is in flight to a broker that leads no more may be sent to the one that does.
+    takes_back: bool,
     availability_timeout: Duration,
 }
 
@@ -136,6 +139,7 @@ impl Sender {
                 compression_level: config.compression_level(),
                 in_order: client.max_in_flight == 1,
                 adaptive: config.partitioner_adaptive,
+                takes_back: config.idempotence || config.take_back_duplicates,
                 availability_timeout: config.partitioner_availability_timeout,
             },
             accumulator,
@@ -176,7 +180,7 @@ impl Sender {
             self.expire(now);
         }
         self.route(metadata, now);
-        self.update_load(now);
+        self.update_load(network, now);
         if let Some(transactions) = &mut self.transactions
             && self.fatal.is_none()
         {
@@ -329,7 +333,10 @@ impl Sender {
         if changed || self.routes_stale {
             self.routed = Some(Arc::clone(metadata.cluster()));
             self.routes_stale = false;
-            self.compute_routes(now);
+            self.compute_routes();
+            if changed {
+                self.take_back_moved();
+            }
         }
         if self.leaderless.is_empty() {
             return;
@@ -352,7 +359,7 @@ impl Sender {
         }
     }
 
-    fn compute_routes(&mut self, _now: Instant) {
+    fn compute_routes(&mut self) {
         let Some(cluster) = &self.routed else { return };
         self.leaderless.clear();
         for queue in self.nodes.values_mut() {

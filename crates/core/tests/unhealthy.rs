@@ -1,0 +1,259 @@
+//! A broker dies, or only seems to: who notices, and what becomes of its partitions' records (client.md 35 to 39).
+
+mod producer_support;
+mod support;
+
+use std::time::Duration;
+
+use milena_core::{config::ProducerConfig, producer::Delivery, record::Record, time::Instant};
+use milena_protocol::ApiKey;
+use producer_support::{Fault, Test, config};
+use support::{Reach, ms, secs};
+
+/// Its host is gone: established connections are silent, new ones hang.
+fn host_down(test: &mut Test, broker: i32) {
+    let broker = test.harness.peer.broker(broker);
+    (broker.silent, broker.reach) = (true, Reach::Swallows);
+}
+
+fn host_up(test: &mut Test, broker: i32) {
+    let broker = test.harness.peer.broker(broker);
+    (broker.silent, broker.reach) = (false, Reach::Accepts);
+}
+
+/// Three brokers of which each leads one partition of `t`; every connection stands.
+fn three(config: ProducerConfig) -> Test {
+    Test::warm(config, 3, &[1, 2, 3])
+}
+
+/// A record that is under way, and when it was sent.
+struct Sent {
+    at: Instant,
+    partition: i32,
+    delivery: Delivery,
+}
+
+/// Sends a record to each of the partitions every 10 ms; what arrived, with the partition and how long it took.
+fn send_for(
+    test: &mut Test,
+    time: Duration,
+    partitions: &[i32],
+    under_way: &mut Vec<Sent>,
+) -> Vec<(i32, Duration)> {
+    let end = test.harness.now + time;
+    let mut took = Vec::new();
+    while test.harness.now < end {
+        for &partition in partitions {
+            let value = format!("{:?}", test.harness.now);
+            let delivery = test.send_now(partition, &value);
+            under_way.push(Sent { at: test.harness.now, partition, delivery });
+        }
+        test.harness.advance(ms(10));
+        let now = test.harness.now;
+        under_way.retain_mut(|sent| {
+            let Some(outcome) = sent.delivery.result() else { return true };
+            outcome.expect("nothing fails here");
+            took.push((sent.partition, now - sent.at));
+            false
+        });
+    }
+    took
+}
+
+fn longest(took: &[(i32, Duration)], partitions: &[i32]) -> Duration {
+    let of_them = took.iter().filter(|(partition, _)| partitions.contains(partition));
+    of_them.map(|(_, took)| *took).max().unwrap_or_default()
+}
+
+/// Everything that was acknowledged is in the log once and in order, because each value is the time of its sending.
+fn assert_in_order(test: &mut Test, partition: i32) {
+    let values = test.values(partition);
+    let times: Vec<f64> = values
+        .iter()
+        .map(|value| value.trim_start_matches("t+").trim_end_matches('s').parse().expect("a time"))
+        .collect();
+    assert!(times.windows(2).all(|pair| pair[0] < pair[1]), "{}", test.story(partition));
+    assert!(!values.is_empty());
+}
+
+#[test]
+fn unhealthy_35_and_36_a_dead_hosts_partitions_wait_for_the_move_and_no_longer_and_others_do_not_wait() {
+    let mut test = three(config());
+    let mut under_way = Vec::new();
+    let before = send_for(&mut test, secs(2), &[0, 1, 2], &mut under_way);
+    assert!(longest(&before, &[0, 1, 2]) <= ms(20), "healthy");
+    host_down(&mut test, 3);
+    let died_at = test.harness.now;
+    let during = send_for(&mut test, secs(10), &[0, 1, 2], &mut under_way);
+    assert!(longest(&during, &[0, 1]) <= ms(20), "the others do not notice");
+    assert!(under_way.iter().all(|sent| sent.partition == 2) && under_way.len() > 990);
+    test.harness.peer.cluster.move_leader("t", 2, 1);
+    let moved_at = test.harness.now;
+    let after = send_for(&mut test, secs(1), &[0, 1, 2], &mut under_way);
+    assert!(longest(&after, &[2]) <= moved_at - died_at + ms(500), "half a second after the move");
+    assert!(longest(&after, &[0, 1]) <= ms(20));
+    send_for(&mut test, secs(1), &[], &mut under_way);
+    assert!(under_way.is_empty());
+    for partition in 0..3 {
+        assert_in_order(&mut test, partition);
+    }
+}
+
+#[test]
+fn unhealthy_36_a_suspect_is_asked_nothing_and_the_others_at_most_four_times_a_second() {
+    let mut test = three(config());
+    host_down(&mut test, 3);
+    let died_at = test.harness.now;
+    let mut under_way = Vec::new();
+    send_for(&mut test, secs(20), &[0, 1, 2], &mut under_way);
+    let suspected_at = died_at + ms(500);
+    let later = |api| {
+        let asked = test.harness.peer.asked(api);
+        asked.into_iter().filter(|request| request.at > suspected_at).collect::<Vec<_>>()
+    };
+    let metadata = later(ApiKey::Metadata);
+    assert!(metadata.iter().all(|request| request.broker != 3), "a suspect is asked nothing");
+    assert!(metadata.len() <= 80 && metadata.len() >= 70, "{} in 20 s", metadata.len());
+    let to_suspect = later(ApiKey::Produce).iter().filter(|request| request.broker == 3).count();
+    assert_eq!(to_suspect, 0, "no new work for it");
+}
+
+#[test]
+fn unhealthy_36_it_goes_at_once_where_a_hint_says() {
+    let mut test = three(config());
+    // Broker 3 swallows the first batch and then says, about the second, that another one leads.
+    test.fault(Fault::Slow(secs(20)));
+    let first = test.send_now(2, "a");
+    test.harness.advance(ms(5));
+    test.harness.peer.cluster.move_leader("t", 2, 2);
+    let moved_at = test.harness.now;
+    let outcomes = test.outcomes(vec![first]);
+    assert!(outcomes[0].is_ok());
+    assert!(test.harness.now - moved_at < secs(1), "not after 20 s");
+    let second = test.send_now(2, "b");
+    assert!(test.outcome(second).is_ok());
+    test.harness.advance(secs(30));
+    assert_eq!(test.values(2), ["a", "b"], "{}", test.story(2));
+}
+
+#[test]
+fn unhealthy_36_the_old_leaders_late_answer_is_ignored() {
+    for fault in [Fault::Swallow, Fault::WriteAndSwallow] {
+        let mut test = three(config());
+        test.fault(fault);
+        let first = test.send_now(2, "a");
+        test.harness.advance(ms(600));
+        test.harness.peer.cluster.move_leader("t", 2, 1);
+        let more: Vec<Delivery> = ["b", "c", "d"].map(|value| test.send_now(2, value)).into();
+        assert!(test.outcome(first).is_ok());
+        assert!(test.outcomes(more).iter().all(Result::is_ok));
+        assert_eq!(test.values(2), ["a", "b", "c", "d"], "{}", test.story(2));
+        test.settle();
+    }
+}
+
+#[test]
+fn unhealthy_36_a_leader_that_comes_back_writes_nothing_twice() {
+    let mut test = three(config());
+    let mut under_way = Vec::new();
+    send_for(&mut test, ms(100), &[2], &mut under_way);
+    for (from, to) in [(3, 1), (1, 3), (3, 2), (2, 3)] {
+        test.fault(Fault::WriteAndSwallow);
+        send_for(&mut test, ms(700), &[2], &mut under_way);
+        host_down(&mut test, from);
+        test.harness.peer.cluster.move_leader("t", 2, to);
+        send_for(&mut test, ms(1_500), &[2], &mut under_way);
+        host_up(&mut test, from);
+        send_for(&mut test, secs(1), &[2], &mut under_way);
+    }
+    send_for(&mut test, secs(40), &[], &mut under_way);
+    assert!(under_way.is_empty());
+    assert_in_order(&mut test, 2);
+    test.settle();
+}
+
+#[test]
+fn unhealthy_36_without_idempotence_only_where_duplicates_are_allowed() {
+    for (allowed, waits) in [(false, true), (true, false)] {
+        let settings = ProducerConfig { idempotence: false, take_back_duplicates: allowed, ..config() };
+        let mut test = three(settings);
+        test.fault(Fault::Swallow);
+        let sent_at = test.harness.now;
+        let first = test.send_now(2, "a");
+        test.harness.advance(ms(600));
+        test.harness.peer.cluster.move_leader("t", 2, 1);
+        assert!(test.outcome(first).is_ok());
+        assert_eq!(test.harness.now - sent_at > secs(30), waits, "request.timeout.ms");
+        assert_eq!(test.values(2), ["a"]);
+    }
+}
+
+#[test]
+fn unhealthy_36_a_slow_broker_costs_little_and_nothing_is_taken_back() {
+    let mut test = three(config());
+    let mut under_way = Vec::new();
+    let began_at = test.harness.now;
+    for _ in 0..20 {
+        // As a collector of garbage that stops the world for 700 ms.
+        test.harness.peer.broker(3).delay = ms(700);
+        send_for(&mut test, ms(700), &[0, 1, 2], &mut under_way);
+        test.harness.peer.broker(3).delay = Duration::ZERO;
+        send_for(&mut test, ms(300), &[0, 1, 2], &mut under_way);
+    }
+    send_for(&mut test, secs(5), &[], &mut under_way);
+    assert!(under_way.is_empty());
+    let asked = test.harness.peer.asked(ApiKey::Metadata);
+    let asked = asked.iter().filter(|request| request.at > began_at).count();
+    assert!(asked <= 80, "{asked} in 20 s");
+    let produced = test.produced();
+    let mut sequences: Vec<i32> =
+        produced.iter().filter(|p| p.partition == 2).map(|p| p.header.base_sequence).collect();
+    sequences.dedup();
+    assert_eq!(sequences.len(), produced.iter().filter(|p| p.partition == 2).count(), "each batch once");
+    assert!(produced.iter().filter(|p| p.partition == 2).all(|p| p.broker == 3));
+    assert_in_order(&mut test, 2);
+}
+
+#[test]
+fn unhealthy_38_records_without_a_key_avoid_a_suspect() {
+    for adaptive in [true, false] {
+        let mut test = three(ProducerConfig { partitioner_adaptive: adaptive, ..config() });
+        host_down(&mut test, 3);
+        let to_it = test.send_now(2, "finds out");
+        test.harness.advance(secs(1));
+        let topic = test.topic();
+        test.harness.peer.requests.clear();
+        let mut last = None;
+        for n in 0..200 {
+            let value = vec![b'x'; 1 << 12];
+            let record = Record::to("t").value(&value);
+            let Ok(milena_core::producer::Append::Appended(delivery)) = test.append(&topic, &record, n)
+            else {
+                panic!("there is memory")
+            };
+            assert_ne!(delivery.partition(), 2, "record {n}, adaptive: {adaptive}");
+            test.harness.advance(ms(5));
+            last = Some(delivery);
+        }
+        assert!(test.outcome(last.expect("many")).is_ok());
+        drop(to_it);
+    }
+}
+
+#[test]
+fn unhealthy_39_a_dead_bootstrap_address_costs_some_milliseconds() {
+    for seed in 0..100 {
+        let mut settings = config();
+        settings.client.bootstrap = (1..=3).map(|id| (format!("b{id}"), 9092)).collect();
+        let mut test = Test::seeded(settings, 3, &[1, 2], seed);
+        host_down(&mut test, 3);
+        let began_at = test.harness.now;
+        let first = {
+            test.topic();
+            test.send_now(0, "first")
+        };
+        assert!(test.outcome(first).is_ok());
+        let took = test.harness.now - began_at;
+        assert!(took <= ms(25), "seed {seed}: {took:?}");
+    }
+}
