@@ -8,13 +8,14 @@ use anyhow::{Context as _, Result, ensure};
 use serde::Deserialize;
 
 /// protocol ← core ← client; protocol ← storage ← broker; the command joins them. `cargo` itself refuses cycles; this refuses short cuts.
-const LAYERS: [(&str, &[&str]); 6] = [
+const LAYERS: [(&str, &[&str]); 7] = [
     ("milena-protocol", &[]),
     ("milena-core", &["milena-protocol"]),
     ("milena", &["milena-core", "milena-protocol"]),
     ("milena-storage", &["milena-protocol"]),
     ("milena-broker", &["milena-protocol", "milena-storage"]),
-    ("milena-cli", &["milena", "milena-broker", "milena-protocol"]),
+    ("milena-old-producer", &["milena-protocol"]),
+    ("milena-cli", &["milena", "milena-broker", "milena-old-producer", "milena-protocol"]),
 ];
 
 /// Crates without a runtime and without sockets, and what must not come into them even by way of another crate.
