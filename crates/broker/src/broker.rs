@@ -90,7 +90,7 @@ impl Broker {
                 other => break other?,
             }
         };
-        let faults = BrokerFaults::new(config.node_id, Arc::default());
+        let faults = BrokerFaults::none(config.node_id);
         Self::start_on(config, data_dir, Cluster::Alone, faults).await
     }
 
@@ -124,7 +124,7 @@ impl Broker {
         loop {
             let in_use = match lock(&config).await {
                 Ok(data_dir) => {
-                    let faults = BrokerFaults::new(config.node_id, Arc::default());
+                    let faults = BrokerFaults::none(config.node_id);
                     let broker = Self::start_on(config, data_dir, Cluster::Alone, faults).await?;
                     return Ok(StartedOrJoined::Started(Box::new(broker)));
                 }

@@ -90,5 +90,5 @@ pub use cluster::{ClusterError, EmbeddedCluster, EmbeddedClusterBuilder};
 pub use config::{BrokerConfig, ListenerConfig, ReplicaSelector, SocketConfig};
 pub use data_dir::{DataDirState, RunningBroker, running};
 pub use error::BrokerError;
-pub use faults::FaultGuard;
+pub use faults::{FaultGuard, Intercept, InterceptAction};
 pub use milena_storage::{FsyncPolicy, LogConfig};

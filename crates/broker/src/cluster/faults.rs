@@ -4,7 +4,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use super::{ClusterError, EmbeddedCluster};
-use crate::faults::{FaultGuard, MachineFault, NetFault, Throttle, Undo};
+use crate::BrokerError;
+use crate::faults::{FaultGuard, Intercept, InterceptAction, MachineFault, NetFault, Throttle, Undo};
 
 /// Faults that compose and end with their guards.
 ///
@@ -117,19 +118,47 @@ impl EmbeddedCluster {
         self.machine_fault(format!("clock skew {id} by {ms} ms"), id, MachineFault::ClockSkew(ms))
     }
 
-    /// Ends all faults of one broker, be they guarded or kept; those of two brokers count as either's.
+    /// Requests that `intercept` means fare as `action` says. When several mean a request, the oldest has its way.
+    ///
+    /// # Errors
+    /// [`ClusterError::UnknownBroker`]; [`ClusterError::Cluster`] when the action is made for another API, or an error is
+    /// to be answered by an API that has none.
+    pub fn intercept(
+        &self,
+        intercept: Intercept,
+        action: InterceptAction,
+    ) -> Result<FaultGuard, ClusterError> {
+        if let Some(id) = intercept.on_broker() {
+            self.member(id)?;
+        }
+        let what = format!("{intercept:?}: {action:?}");
+        let begun = self.intercepts.begin(intercept, action);
+        let id = begun.map_err(|error| BrokerError::InvalidConfig(error.to_string()))?;
+        let intercepts = Arc::downgrade(&self.intercepts);
+        let undo: Undo = Box::new(move || {
+            if let Some(intercepts) = intercepts.upgrade() {
+                intercepts.end(id);
+            }
+        });
+        Ok(FaultGuard::new(what, vec![undo]))
+    }
+
+    /// Ends all faults of one broker, be they guarded or kept; those of two brokers count as either's,
+    /// and intercepts that are not for one broker alone as nobody's.
     ///
     /// # Errors
     /// [`ClusterError::UnknownBroker`].
     pub fn heal(&self, id: i32) -> Result<(), ClusterError> {
         self.member(id)?.faults.machine.heal();
         self.network.heal(Some(id));
+        self.intercepts.heal(Some(id));
         Ok(())
     }
 
     /// Ends all faults.
     pub fn heal_all(&self) {
         self.network.heal(None);
+        self.intercepts.heal(None);
         for member in self.members.values() {
             member.faults.machine.heal();
         }
@@ -142,6 +171,7 @@ impl EmbeddedCluster {
     pub fn faults(&self, id: i32) -> Result<Vec<String>, ClusterError> {
         let mut faults = self.member(id)?.faults.machine.describe();
         faults.extend(self.network.describe(id));
+        faults.extend(self.intercepts.describe(id));
         Ok(faults)
     }
 

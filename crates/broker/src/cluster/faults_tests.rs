@@ -16,24 +16,24 @@ use crate::network::InterBrokerConnection;
 
 const SESSION: Duration = Duration::from_millis(400);
 
-async fn three_brokers() -> EmbeddedCluster {
+pub(super) async fn three_brokers() -> EmbeddedCluster {
     let lag = |config: &mut BrokerConfig| config.replica_lag_time_max = Duration::from_millis(400);
     let cluster = EmbeddedCluster::builder().session_timeout(SESSION).configure(lag).start().await.unwrap();
     cluster.create_topic("orders", 3, 3).await.unwrap();
     cluster
 }
 
-fn address(cluster: &EmbeddedCluster, id: i32) -> SocketAddr {
+pub(super) fn address(cluster: &EmbeddedCluster, id: i32) -> SocketAddr {
     cluster.members[&id].config.listeners[0].bind
 }
 
 /// As a client.
-async fn connect(address: SocketAddr) -> InterBrokerConnection {
+pub(super) async fn connect(address: SocketAddr) -> InterBrokerConnection {
     let (host, port) = (address.ip().to_string(), address.port());
     InterBrokerConnection::connect(&Host::alone(-1), 0, &host, port).await.unwrap()
 }
 
-fn produce_request(cluster: &EmbeddedCluster, partition: i32, bytes: usize) -> ProduceRequest {
+pub(super) fn produce_request(cluster: &EmbeddedCluster, partition: i32, bytes: usize) -> ProduceRequest {
     let mut batch = BatchBuilder::new(Vec::new());
     batch.append(crate::clock::Clock::default().now_ms(), None, Some(&vec![7; bytes]), &[]);
     let data = PartitionProduceData { index: partition, records: Some(batch.seal(Seal::default()).into()) };
@@ -42,7 +42,7 @@ fn produce_request(cluster: &EmbeddedCluster, partition: i32, bytes: usize) -> P
     ProduceRequest { acks: -1, timeout_ms: 20_000, topic_data: vec![topic], ..Default::default() }
 }
 
-async fn produce(connection: &mut InterBrokerConnection, request: &ProduceRequest) -> ErrorCode {
+pub(super) async fn produce(connection: &mut InterBrokerConnection, request: &ProduceRequest) -> ErrorCode {
     connection.call(13, request).await.unwrap().responses[0].partition_responses[0].error_code
 }
 
@@ -59,7 +59,7 @@ fn connecting(address: SocketAddr) -> JoinHandle<std::io::Result<TcpStream>> {
     tokio::spawn(TcpStream::connect(address))
 }
 
-fn end_offset(cluster: &EmbeddedCluster, id: i32) -> i64 {
+pub(super) fn end_offset(cluster: &EmbeddedCluster, id: i32) -> i64 {
     let partition = cluster.brokers.lock()[&id].node().replica_manager.partition("orders", 0).unwrap();
     partition.reader().log_end_offset()
 }

@@ -5,6 +5,8 @@ mod error;
 mod faults;
 #[cfg(test)]
 mod faults_tests;
+#[cfg(test)]
+mod intercept_tests;
 mod ports;
 #[cfg(test)]
 mod tests;
@@ -24,7 +26,7 @@ pub use self::error::ClusterError;
 use self::ports::Reservation;
 use crate::controller::{Controller, CreateTopic};
 use crate::data_dir::DataDir;
-use crate::faults::{BrokerFaults, Network};
+use crate::faults::{BrokerFaults, Intercepts, Network};
 use crate::node::{Node, random_uuid};
 use crate::registry::{ClusterRegistry, RegistryConfig, RegistryStore};
 use crate::task_gate::TaskGate;
@@ -68,6 +70,7 @@ pub struct EmbeddedCluster {
     members: BTreeMap<i32, Member>,
     registry: Arc<ClusterRegistry>,
     network: Arc<Network>,
+    intercepts: Arc<Intercepts>,
     /// Keeps other clusters out of the directory.
     _data_dir: DataDir,
 }
@@ -101,13 +104,18 @@ impl EmbeddedCluster {
             Ok::<_, BrokerError>((data_dir, Arc::new(registry)))
         });
         let (_data_dir, registry) = opened.await.map_err(|_| BrokerError::Cancelled)??;
-        let network = Arc::default();
-        let mut cluster =
-            Self { brokers: Mutex::default(), members: BTreeMap::new(), registry, network, _data_dir };
+        let mut cluster = Self {
+            brokers: Mutex::default(),
+            members: BTreeMap::new(),
+            registry,
+            network: Arc::default(),
+            intercepts: Arc::default(),
+            _data_dir,
+        };
         for mut config in configs {
             let id = config.node_id;
             let _ports = reserve(&mut config).map_err(|source| ClusterError::Broker { id, source })?;
-            let faults = BrokerFaults::new(id, cluster.network.clone());
+            let faults = BrokerFaults::new(id, cluster.network.clone(), cluster.intercepts.clone());
             config.file_system = faults.machine.disk.wrap(config.file_system);
             let broker = cluster.start_broker(config.clone(), faults.clone()).await?;
             for listener in &mut config.listeners {

@@ -1,10 +1,13 @@
 //! Faults: what can be wrong with the brokers of an [`EmbeddedCluster`](crate::EmbeddedCluster), one file for each place.
 //!
 //! `network` knows the faults of the network; `stream` and `listener` are the sockets that obey it. `machine`
-//! has those of the disk and the clock. A fault is there from
+//! has those of the disk and the clock, `intercept` those of
+//! single requests. A fault is there from
 //! the call that makes it to the end of its [`FaultGuard`].
 
+mod error_answers;
 mod guard;
+mod intercept;
 mod listener;
 mod machine;
 mod network;
@@ -20,6 +23,8 @@ use tokio::net::TcpStream;
 
 pub use self::guard::FaultGuard;
 pub(crate) use self::guard::Undo;
+pub(crate) use self::intercept::{Action, Call, ChangeAnswer, Intercepted, Intercepts};
+pub use self::intercept::{Intercept, InterceptAction};
 pub(crate) use self::listener::FaultyListener;
 pub(crate) use self::machine::{Machine, MachineFault};
 use self::network::{Direction, Link};
@@ -32,12 +37,18 @@ pub(crate) use self::stream::{FaultyStream, ReadHalf, WriteHalf};
 pub(crate) struct BrokerFaults {
     pub(crate) host: Host,
     pub(crate) machine: Arc<Machine>,
+    pub(crate) intercepts: Arc<Intercepts>,
 }
 
 impl BrokerFaults {
     /// Of a broker in this network.
-    pub(crate) fn new(broker: i32, network: Arc<Network>) -> Self {
-        Self { host: Host { broker, network }, machine: Arc::default() }
+    pub(crate) fn new(broker: i32, network: Arc<Network>, intercepts: Arc<Intercepts>) -> Self {
+        Self { host: Host { broker, network }, machine: Arc::default(), intercepts }
+    }
+
+    /// Of a broker to which nobody does anything.
+    pub(crate) fn none(broker: i32) -> Self {
+        Self::new(broker, Arc::default(), Arc::default())
     }
 }
 

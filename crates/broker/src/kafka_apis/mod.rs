@@ -24,6 +24,7 @@ mod find_coordinator;
 mod heartbeat;
 mod incremental_alter_configs;
 mod init_producer_id;
+mod intercepted;
 mod join_group;
 mod leader_and_isr;
 mod leader_hints;
@@ -127,7 +128,12 @@ impl KafkaApis {
                 api.name()
             )));
         }
-        context.serve(&mut decoder).await
+        let faults = &self.node.faults;
+        let client_id = context.head.client_id.as_deref();
+        match faults.intercepts.intercept(self.node.config.node_id, api, client_id) {
+            None => context.serve(&mut decoder).await,
+            Some(intercepted) => intercepted::serve(intercepted, context, &mut decoder).await,
+        }
     }
 }
 

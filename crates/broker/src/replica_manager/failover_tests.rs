@@ -72,13 +72,10 @@ impl Cluster {
     }
 
     async fn start_broker(&mut self, id: i32) {
-        let broker = Broker::start_in(
-            self.configs[&id].clone(),
-            self.registry.clone(),
-            BrokerFaults::new(id, Arc::default()),
-        )
-        .await
-        .unwrap();
+        let broker =
+            Broker::start_in(self.configs[&id].clone(), self.registry.clone(), BrokerFaults::none(id))
+                .await
+                .unwrap();
         self.brokers.insert(id, broker);
     }
 

@@ -121,7 +121,7 @@ impl SimulatedBroker {
     pub fn start(config: BrokerConfig, registry: &SimulatedRegistry) -> Result<Self, BrokerError> {
         let _running = Running::new(config.node_id);
         let gate = TaskGate::new(Handle::current()).of_broker(config.node_id);
-        let faults = BrokerFaults::new(config.node_id, Arc::default());
+        let faults = BrokerFaults::none(config.node_id);
         let data_dir = DataDir::lock(&config.file_system, &config.data_dir)?;
         let info = BrokerInfo {
             id: config.node_id,
