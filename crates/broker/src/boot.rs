@@ -10,6 +10,7 @@ use milena_storage::{LogManager, LogManagerOptions};
 
 use crate::BrokerError;
 use crate::clock::Clock;
+use crate::cluster;
 use crate::config::BrokerConfig;
 use crate::controller::{
     Controller, ControllerConfig, ControllerState, Delivery, LeaderRebalance, Obedience, config_listener,
@@ -30,7 +31,7 @@ const LOGS: &str = "logs";
 /// The file that names a log directory's cluster (`MetaPropertiesEnsemble.META_PROPERTIES_NAME`).
 const META_PROPERTIES: &str = "meta.properties";
 /// The registry of a broker that is alone, inside of the data directory.
-const REGISTRY: &str = "controller.json";
+pub(crate) const REGISTRY: &str = "controller.json";
 
 /// Whom a broker shares its registry with.
 #[derive(Debug, Clone)]
@@ -55,6 +56,7 @@ pub(crate) fn boot(
     let registry = match cluster {
         Cluster::Shared(registry) => registry.clone(),
         Cluster::Alone => {
+            refuse_cluster(&data_dir)?;
             refuse_orphaned_logs(&data_dir)?;
             let store = RegistryStore::new(data_dir.file_system().clone(), data_dir.path(), REGISTRY);
             Arc::new(ClusterRegistry::open(store, RegistryConfig::default())?)
@@ -133,6 +135,17 @@ fn refused(error: ClusterRegistryError) -> BrokerError {
         // A registry of one broker has nobody else to give an office to.
         ClusterRegistryError::Refused(error) => BrokerError::InvalidConfig(error.to_string()),
     }
+}
+
+/// The directory of a cluster is no place for a broker that is alone: it would not see what is there.
+fn refuse_cluster(data_dir: &DataDir) -> Result<(), BrokerError> {
+    if !data_dir.file_system().exists(&data_dir.path().join(cluster::REGISTRY)) {
+        return Ok(());
+    }
+    let dir = data_dir.path().display();
+    let reason =
+        format!("{dir} is the directory of a cluster of several brokers, which does not run: start it");
+    Err(BrokerError::InvalidConfig(reason))
 }
 
 /// Logs without the state that says whose they are: a new state would belong to another cluster, and hide them.

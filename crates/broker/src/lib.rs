@@ -86,7 +86,7 @@ pub mod engines {
 }
 
 pub use broker::{Broker, StartedOrJoined};
-pub use cluster::{ClusterError, EmbeddedCluster, EmbeddedClusterBuilder};
+pub use cluster::{BrokerState, BrokerStatus, ClusterError, EmbeddedCluster, EmbeddedClusterBuilder};
 pub use config::{BrokerConfig, ListenerConfig, ReplicaSelector, SocketConfig};
 pub use data_dir::{DataDirState, RunningBroker, running};
 pub use error::BrokerError;

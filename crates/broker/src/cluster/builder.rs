@@ -1,12 +1,13 @@
 //! [`EmbeddedClusterBuilder`]: what a cluster is told before it starts.
 
 use std::fmt;
+use std::net::{Ipv4Addr, SocketAddr};
 use std::path::PathBuf;
 use std::time::Duration;
 
 use milena_storage::fs::{MemoryFileSystem, RealFileSystem, SharedFileSystem};
 
-use super::{ClusterError, EmbeddedCluster};
+use super::{BROKER_DIR, ClusterError, EmbeddedCluster};
 use crate::{BrokerConfig, BrokerError, ListenerConfig};
 
 /// The listener on which the brokers talk to each other, and on which alone they obey a controller.
@@ -27,6 +28,8 @@ pub struct EmbeddedClusterBuilder {
     brokers: i32,
     data_dir: Option<PathBuf>,
     pub(super) session_timeout: Duration,
+    listen: SocketAddr,
+    advertised_host: Option<String>,
     configure: Vec<Configure>,
 }
 
@@ -43,7 +46,14 @@ impl fmt::Debug for EmbeddedClusterBuilder {
 
 impl EmbeddedClusterBuilder {
     pub(super) fn new() -> Self {
-        Self { brokers: 3, data_dir: None, session_timeout: SESSION_TIMEOUT, configure: Vec::new() }
+        Self {
+            brokers: 3,
+            data_dir: None,
+            session_timeout: SESSION_TIMEOUT,
+            listen: SocketAddr::from((Ipv4Addr::LOCALHOST, 0)),
+            advertised_host: None,
+            configure: Vec::new(),
+        }
     }
 
     /// How many brokers there are; their ids are 1 to `count`.
@@ -73,6 +83,19 @@ impl EmbeddedClusterBuilder {
         self
     }
 
+    /// Where clients find the first broker; each further one is a port further on, and with port 0 the system chooses all of
+    /// them. Port 0 of 127.0.0.1 when nothing is said. What brokers say to each other stays on 127.0.0.1.
+    pub fn listen(mut self, first: SocketAddr) -> Self {
+        self.listen = first;
+        self
+    }
+
+    /// The host that clients are told to connect to; that of [`listen`](Self::listen) when nothing is said.
+    pub fn advertised_host(mut self, host: impl Into<String>) -> Self {
+        self.advertised_host = Some(host.into());
+        self
+    }
+
     /// Changes what each broker is told, before it starts for the first time. The id, the directory and the first two
     /// listeners are the cluster's affair; leave them.
     pub fn configure(mut self, change: impl Fn(&mut BrokerConfig) + Send + Sync + 'static) -> Self {
@@ -83,7 +106,8 @@ impl EmbeddedClusterBuilder {
     /// Starts the brokers. When this returns, there is a controller and every broker knows all of them.
     ///
     /// # Errors
-    /// [`ClusterError::Cluster`] when the settings contradict each other or another cluster uses the directory;
+    /// [`ClusterError::Cluster`] when the settings contradict each other, another cluster uses the directory, or what is in
+    /// it is no cluster's or that of a larger one;
     /// [`ClusterError::Broker`] when a broker does not start; [`ClusterError::TimedOut`] when they do not find each other.
     pub async fn start(self) -> Result<EmbeddedCluster, ClusterError> {
         if !(1..=MAX_BROKERS).contains(&self.brokers) {
@@ -95,8 +119,9 @@ impl EmbeddedClusterBuilder {
             return Err(BrokerError::InvalidConfig(reason).into());
         }
         let (fs, dir) = self.place();
-        let configs = (1..=self.brokers).map(|id| self.config(id, &fs, dir.join(format!("broker-{id}"))));
-        EmbeddedCluster::start(configs.collect(), fs, dir, self.session_timeout).await
+        let config = |id| self.config(id, &fs, dir.join(format!("{BROKER_DIR}{id}")));
+        let configs = (1..=self.brokers).map(config).collect::<Result<_, _>>()?;
+        EmbeddedCluster::start(configs, fs, dir, self.session_timeout).await
     }
 
     /// The file system of the cluster, and where in it the cluster is.
@@ -107,12 +132,20 @@ impl EmbeddedClusterBuilder {
         }
     }
 
-    fn config(&self, id: i32, fs: &SharedFileSystem, dir: PathBuf) -> BrokerConfig {
+    fn config(&self, id: i32, fs: &SharedFileSystem, dir: PathBuf) -> Result<BrokerConfig, BrokerError> {
+        let mut bind = self.listen;
+        if bind.port() != 0 {
+            let port = u16::try_from(i32::from(bind.port()) + id - 1);
+            let none = || format!("there is no port for broker {id}: the first broker's is {}", bind.port());
+            bind.set_port(port.map_err(|_| BrokerError::InvalidConfig(none()))?);
+        }
+        let advertised_host = self.advertised_host.clone();
+        let external = ListenerConfig { bind, advertised_host, ..ListenerConfig::loopback(0) };
         let internal = ListenerConfig { name: INTERNAL.to_owned(), ..ListenerConfig::loopback(0) };
         let mut config = BrokerConfig {
             node_id: id,
             file_system: fs.clone(),
-            listeners: vec![ListenerConfig::loopback(0), internal],
+            listeners: vec![external, internal],
             inter_broker_listener_name: Some(INTERNAL.to_owned()),
             // What a cluster in production has, as far as there are brokers.
             default_replication_factor: self.brokers.min(3).try_into().unwrap_or(3),
@@ -121,6 +154,6 @@ impl EmbeddedClusterBuilder {
         for change in &self.configure {
             change(&mut config);
         }
-        config
+        Ok(config)
     }
 }

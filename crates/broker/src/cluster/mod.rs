@@ -8,24 +8,26 @@ mod faults_tests;
 #[cfg(test)]
 mod intercept_tests;
 mod ports;
+mod status;
 #[cfg(test)]
 mod tests;
 
 use std::collections::BTreeMap;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
 use milena_protocol::ErrorCode;
-use milena_storage::fs::SharedFileSystem;
+use milena_storage::fs::{FileSystem, RealFileSystem, SharedFileSystem};
 use parking_lot::Mutex;
 use tokio::time::{Instant, MissedTickBehavior, interval};
 
 pub use self::builder::EmbeddedClusterBuilder;
 pub use self::error::ClusterError;
 use self::ports::Reservation;
+pub use self::status::{BrokerState, BrokerStatus};
 use crate::controller::{Controller, CreateTopic};
-use crate::data_dir::DataDir;
+use crate::data_dir::{DataDir, RunningBroker};
 use crate::faults::{BrokerFaults, Intercepts, Network};
 use crate::node::{Node, random_uuid};
 use crate::registry::{ClusterRegistry, RegistryConfig, RegistryStore};
@@ -33,7 +35,9 @@ use crate::task_gate::TaskGate;
 use crate::{Broker, BrokerConfig, BrokerError, ListenerConfig};
 
 /// The registry, inside of the cluster's directory.
-const REGISTRY: &str = "cluster.json";
+pub(crate) const REGISTRY: &str = "cluster.json";
+/// A broker's directory, inside of the cluster's; its id follows.
+const BROKER_DIR: &str = "broker-";
 
 /// How long the cluster may take for what it does by itself: several sessions, on a machine that is busy with other things.
 const PATIENCE: Duration = Duration::from_secs(30);
@@ -72,7 +76,7 @@ pub struct EmbeddedCluster {
     network: Arc<Network>,
     intercepts: Arc<Intercepts>,
     /// Keeps other clusters out of the directory.
-    _data_dir: DataDir,
+    data_dir: DataDir,
 }
 
 /// What is known of a broker, be it up or down.
@@ -91,26 +95,34 @@ impl EmbeddedCluster {
         EmbeddedClusterBuilder::new()
     }
 
+    /// How many brokers the cluster has whose directory this is; None when it is no cluster's. It need not run.
+    pub fn size_of(dir: &Path) -> Option<i32> {
+        let fs = RealFileSystem;
+        fs.exists(&dir.join(REGISTRY)).then(|| i32::try_from(brokers_in(&fs, dir)).unwrap_or(i32::MAX))
+    }
+
     async fn start(
         configs: Vec<BrokerConfig>,
         fs: SharedFileSystem,
         dir: PathBuf,
         session_timeout: Duration,
     ) -> Result<Self, ClusterError> {
+        let count = configs.len();
         let opened = tokio::task::spawn_blocking(move || {
             let data_dir = DataDir::lock(&fs, &dir)?;
+            check_place(&data_dir, count)?;
             let store = RegistryStore::new(fs, &dir, REGISTRY);
             let registry = ClusterRegistry::open(store, RegistryConfig { session_timeout })?;
             Ok::<_, BrokerError>((data_dir, Arc::new(registry)))
         });
-        let (_data_dir, registry) = opened.await.map_err(|_| BrokerError::Cancelled)??;
+        let (data_dir, registry) = opened.await.map_err(|_| BrokerError::Cancelled)??;
         let mut cluster = Self {
             brokers: Mutex::default(),
             members: BTreeMap::new(),
             registry,
             network: Arc::default(),
             intercepts: Arc::default(),
-            _data_dir,
+            data_dir,
         };
         for mut config in configs {
             let id = config.node_id;
@@ -125,6 +137,7 @@ impl EmbeddedCluster {
             cluster.brokers.lock().insert(id, broker);
         }
         cluster.wait("a controller that every broker knows", Self::all_know_all).await?;
+        cluster.data_dir.announce(&cluster.announcement())?;
         Ok(cluster)
     }
 
@@ -138,6 +151,16 @@ impl EmbeddedCluster {
     pub fn bootstrap(&self) -> String {
         let addresses: Vec<&str> = self.members.values().map(|member| member.bootstrap.as_str()).collect();
         addresses.join(",")
+    }
+
+    /// What other processes find in the data directory.
+    fn announcement(&self) -> RunningBroker {
+        RunningBroker {
+            bootstrap: self.bootstrap(),
+            pid: std::process::id(),
+            cluster_id: self.registry.cluster_state().cluster_id.clone(),
+            node_id: self.members.keys().next().copied().unwrap_or_default(),
+        }
     }
 
     /// The ids of all brokers, up or down, in order.
@@ -300,7 +323,7 @@ impl EmbeddedCluster {
     /// # Errors
     /// The first of [`stop`](Self::stop). All brokers have stopped nevertheless.
     pub async fn shutdown(self) -> Result<(), ClusterError> {
-        let mut outcome = Ok(());
+        let mut outcome = self.data_dir.withdraw().map_err(ClusterError::from);
         loop {
             let (running, controller) = (self.running(), self.controller());
             let next = running.iter().find(|id| Some(**id) != controller).or(running.first());
@@ -363,6 +386,27 @@ impl EmbeddedCluster {
 /// Whether a broker can take part in what the cluster does: one that cannot may not know yet that it has been replaced.
 fn is_away(node: &Node) -> bool {
     node.gate.is_closed() || node.faults.host.is_gone()
+}
+
+/// Refuses a directory whose data nobody would see any more.
+fn check_place(data_dir: &DataDir, count: usize) -> Result<(), BrokerError> {
+    let (fs, path) = (data_dir.file_system(), data_dir.path());
+    if fs.exists(&path.join(crate::boot::REGISTRY)) {
+        let reason = format!("{} is the directory of a single broker: choose another one", path.display());
+        return Err(BrokerError::InvalidConfig(reason));
+    }
+    let present = brokers_in(&**fs, path);
+    if present > count {
+        let reason = format!("{} has {present} brokers, and would have {count}", path.display());
+        return Err(BrokerError::InvalidConfig(reason));
+    }
+    Ok(())
+}
+
+/// How many brokers a cluster's directory is for.
+fn brokers_in(fs: &dyn FileSystem, path: &Path) -> usize {
+    let ids = fs.list(path).unwrap_or_default().into_iter();
+    ids.filter_map(|entry| entry.name.strip_prefix(BROKER_DIR)?.parse().ok()).max().unwrap_or(0)
 }
 
 /// Makes a broker's ports its own, also while it is down.

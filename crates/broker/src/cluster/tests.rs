@@ -118,3 +118,30 @@ async fn a_dropped_cluster_is_gone_with_its_paused_brokers() {
     }
     next.wait("what it had", |cluster| cluster.is_served("orders")).await.unwrap();
 }
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_directory_is_a_clusters_or_a_brokers_and_others_find_who_serves_it() {
+    let dir = tempfile::tempdir().unwrap();
+    let builder = |brokers| EmbeddedCluster::builder().brokers(brokers).data_dir(dir.path());
+    assert_eq!(EmbeddedCluster::size_of(dir.path()), None);
+    let cluster = builder(2).start().await.unwrap();
+    assert_eq!(crate::running(dir.path()).unwrap().bootstrap, cluster.bootstrap());
+    cluster.kill(2).unwrap();
+    cluster.pause(1).unwrap();
+    let states: Vec<_> = cluster.status().into_iter().map(|broker| broker.state).collect();
+    assert_eq!(states, [BrokerState::Paused, BrokerState::Down]);
+    cluster.shutdown().await.unwrap();
+    assert_eq!(crate::running(dir.path()), None);
+    assert_eq!(EmbeddedCluster::size_of(dir.path()), Some(2));
+
+    let fewer = builder(1).start().await.unwrap_err();
+    assert!(fewer.to_string().contains("has 2 brokers"), "{fewer}");
+    let single = Broker::start(BrokerConfig::new(dir.path())).await.unwrap_err();
+    assert!(single.to_string().contains("cluster of several brokers"), "{single}");
+    builder(3).start().await.unwrap().shutdown().await.unwrap();
+
+    let other = tempfile::tempdir().unwrap();
+    Broker::start(BrokerConfig::new(other.path())).await.unwrap().shutdown().await.unwrap();
+    let cluster = EmbeddedCluster::builder().data_dir(other.path()).start().await.unwrap_err();
+    assert!(cluster.to_string().contains("a single broker"), "{cluster}");
+}
