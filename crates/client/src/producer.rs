@@ -11,7 +11,7 @@ pub use milena_core::{
 use milena_core::{
     config::ProducerConfig,
     metadata::MetadataWait,
-    producer::{Append, PoolClosed, ProducerEngine, ProducerShared, Reservation},
+    producer::{Append, MemoryWait, PoolClosed, ProducerEngine, ProducerShared, Reservation},
     time::Instant,
 };
 
@@ -193,11 +193,11 @@ impl Producer {
             let memory = match blocked {
                 Some(Append::Appended(delivery)) => return Ok(Box::new(delivery)),
                 Some(Append::NeedsMemory(wait)) => {
-                    let (needed, limit) = (wait.needed(), self.clock.to_tokio(deadline));
-                    match tokio::time::timeout_at(limit, wait).await {
+                    let (mut wait, limit) = (wait, self.clock.to_tokio(deadline));
+                    match tokio::time::timeout_at(limit, &mut wait).await {
                         Ok(Ok(reservation)) => Some(reservation),
                         Ok(Err(PoolClosed)) => return Err(AppendError::Closed.into()),
-                        Err(_) => return Err(self.buffer_full(needed).into()),
+                        Err(_) => return Err(self.buffer_full(&wait).into()),
                     }
                 }
                 None => {
@@ -222,9 +222,12 @@ impl Producer {
         }
     }
 
-    fn buffer_full(&self, needed: usize) -> AppendError {
-        let total = self.shared.accumulator().pool().total();
-        AppendError::BufferFull { needed, total, waited: self.max_block }
+    fn buffer_full(&self, wait: &MemoryWait) -> AppendError {
+        let (pool, needed, waited) = (self.shared.accumulator().pool(), wait.needed(), self.max_block);
+        match wait.held_up_by() {
+            Some(reason) => AppendError::HeldUp { reason, needed, share: pool.share(), waited },
+            None => AppendError::BufferFull { needed, total: pool.total(), waited },
+        }
     }
 }
 

@@ -185,6 +185,9 @@ pub struct ProducerConfig {
     pub partitioner_adaptive: bool,
     /// partitioner.availability.timeout.ms (0: off): a partition whose broker takes nothing for so long is avoided.
     pub partitioner_availability_timeout: Duration,
+    /// milena.suspect.memory.percent (50): how much of buffer.memory may wait for brokers that do not answer, and for
+    /// partitions without a leader. The rest is for the others.
+    pub suspect_memory_percent: u8,
     /// milena.take.back.duplicates (false): without idempotence, whether what is in flight to a broker that leads no more
     /// is sent to the new leader at once, though both may write it. With idempotence that is always done.
     pub take_back_duplicates: bool,
@@ -210,6 +213,7 @@ impl Default for ProducerConfig {
             partitioner_ignore_keys: false,
             partitioner_adaptive: true,
             partitioner_availability_timeout: Duration::ZERO,
+            suspect_memory_percent: 50,
             take_back_duplicates: false,
         }
     }
@@ -254,6 +258,7 @@ pub const PRODUCER_KEYS: &[&str] = &[
     "partitioner.ignore.keys",
     "partitioner.adaptive.partitioning.enable",
     "partitioner.availability.timeout.ms",
+    "milena.suspect.memory.percent",
     "milena.take.back.duplicates",
 ];
 
@@ -330,11 +335,20 @@ impl ProducerConfig {
             "partitioner.availability.timeout.ms" => {
                 self.partitioner_availability_timeout = millis(key, value)?;
             }
+            "milena.suspect.memory.percent" => {
+                self.suspect_memory_percent = u8::try_from(number(key, value, 0, 100)?).unwrap_or(100);
+            }
             "milena.take.back.duplicates" => self.take_back_duplicates = boolean(key, value)?,
             _ if CLIENT_KEYS.contains(&key) => self.client.set(key, value)?,
             _ => return Err(unknown(key, CLIENT_KEYS.iter().chain(PRODUCER_KEYS))),
         }
         Ok(())
+    }
+
+    /// The bytes of buffer.memory that milena.suspect.memory.percent comes to.
+    #[must_use]
+    pub fn suspect_memory(&self) -> usize {
+        self.buffer_memory / 100 * usize::from(self.suspect_memory_percent)
     }
 
     /// The level of the codec in use; `None` for its default (KIP-390: each codec has a level of its own).

@@ -455,7 +455,7 @@ fn accumulator_28_memory_is_first_come_first_served() {
     };
     let mut waits = [wait(&test, 40_000), wait(&test, 10), wait(&test, 10)];
     let pool = Arc::clone(test.shared.accumulator().pool());
-    assert!(pool.has_waiters() && pool.try_reserve(1).is_none(), "nobody jumps the queue");
+    assert!(pool.has_waiters() && pool.try_reserve(1, 0).is_none(), "nobody jumps the queue");
     test.harness.advance(ms(2_000));
     let first = poll(&mut waits[0]).expect("enough for the first");
     assert!(poll(&mut waits[1]).is_none(), "what is left is too little for the second");
@@ -468,9 +468,10 @@ fn accumulator_28_memory_is_first_come_first_served() {
 
 #[test]
 fn accumulator_28_a_waiter_that_gives_up_leaks_nothing() {
-    let pool = Arc::new(milena_core::producer::BufferPool::new(100));
-    let all = pool.try_reserve(100).expect("all is free");
-    let mut waits: Vec<MemoryWait> = [60, 30, 80].into_iter().map(|bytes| pool.wait(bytes)).collect();
+    let pool = Arc::new(milena_core::producer::BufferPool::new(100, 100));
+    let all = pool.try_reserve(100, 0).expect("all is free");
+    let mut waits: Vec<MemoryWait> =
+        [60, 30, 80].into_iter().map(|bytes| pool.wait(bytes, 0, false)).collect();
     // Gives up while it waits.
     drop(waits.remove(0));
     drop(all);
@@ -486,13 +487,13 @@ fn accumulator_28_a_waiter_that_gives_up_leaks_nothing() {
 
 #[test]
 fn accumulator_28_close_ends_the_wait_for_memory() {
-    let pool = Arc::new(milena_core::producer::BufferPool::new(10));
-    let all = pool.try_reserve(10).expect("all is free");
-    let mut wait = pool.wait(5);
+    let pool = Arc::new(milena_core::producer::BufferPool::new(10, 10));
+    let all = pool.try_reserve(10, 0).expect("all is free");
+    let mut wait = pool.wait(5, 0, false);
     pool.close();
     let mut context = Context::from_waker(Waker::noop());
     assert!(matches!(std::pin::Pin::new(&mut wait).poll(&mut context), Poll::Ready(Err(_))));
-    let mut late = pool.wait(5);
+    let mut late = pool.wait(5, 0, false);
     assert!(matches!(std::pin::Pin::new(&mut late).poll(&mut context), Poll::Ready(Err(_))));
     drop((all, wait, late));
     assert_eq!(pool.free(), 10);

@@ -3,9 +3,19 @@
 mod producer_support;
 mod support;
 
-use std::time::Duration;
+use std::{
+    pin::Pin,
+    sync::Arc,
+    task::{Context, Poll, Waker},
+    time::Duration,
+};
 
-use milena_core::{config::ProducerConfig, producer::Delivery, record::Record, time::Instant};
+use milena_core::{
+    config::ProducerConfig,
+    producer::{Append, Delivery, MemoryWait, PoolClosed, Reservation},
+    record::Record,
+    time::Instant,
+};
 use milena_protocol::ApiKey;
 use producer_support::{Fault, Test, config};
 use support::{Reach, ms, secs};
@@ -227,8 +237,7 @@ fn unhealthy_38_records_without_a_key_avoid_a_suspect() {
         for n in 0..200 {
             let value = vec![b'x'; 1 << 12];
             let record = Record::to("t").value(&value);
-            let Ok(milena_core::producer::Append::Appended(delivery)) = test.append(&topic, &record, n)
-            else {
+            let Ok(Append::Appended(delivery)) = test.append(&topic, &record, n) else {
                 panic!("there is memory")
             };
             assert_ne!(delivery.partition(), 2, "record {n}, adaptive: {adaptive}");
@@ -256,4 +265,120 @@ fn unhealthy_39_a_dead_bootstrap_address_costs_some_milliseconds() {
         let took = test.harness.now - began_at;
         assert!(took <= ms(25), "seed {seed}: {took:?}");
     }
+}
+
+/// 64 KiB of memory, of which half may wait for suspects; batches of 1 KiB.
+fn little_memory() -> ProducerConfig {
+    ProducerConfig { buffer_memory: 64 << 10, batch_size: 1 << 10, ..config() }
+}
+
+/// Appends a record of 800 bytes; none when it would have to wait.
+fn try_append(test: &mut Test, partition: Option<i32>) -> Result<Delivery, MemoryWait> {
+    let topic = test.topic();
+    let value = vec![b'x'; 800];
+    let mut record = Record::to("t").value(&value);
+    record.partition = partition;
+    match test.append(&topic, &record, 1).expect("not refused") {
+        Append::Appended(delivery) => Ok(delivery),
+        Append::NeedsMemory(wait) => Err(wait),
+    }
+}
+
+#[test]
+fn unhealthy_37_what_waits_for_a_suspect_leaves_memory_to_the_others() {
+    let mut test = three(little_memory());
+    host_down(&mut test, 3);
+    let mut kept = vec![test.send_now(2, "finds out")];
+    test.harness.advance(secs(1));
+    // Whoever sends to the suspect is stopped at the share, however much is free.
+    let mut wait = loop {
+        match try_append(&mut test, Some(2)) {
+            Ok(delivery) => kept.push(delivery),
+            Err(wait) => break wait,
+        }
+        test.harness.advance(ms(10));
+        assert!(kept.len() < 100, "no bound");
+    };
+    let pool = Arc::clone(test.shared.accumulator().pool());
+    assert!(pool.free() >= pool.total() / 2 - (2 << 10), "{} of {}", pool.free(), pool.total());
+    assert!(kept.len() > 20, "half of the memory is used");
+    assert_eq!(wait.held_up_by().as_deref(), Some("broker 3 (b3:9092) does not answer"));
+    assert!(!pool.has_waiters(), "it waits alone");
+    // The others do not notice, and go on for as long as it lasts.
+    for _ in 0..500 {
+        for partition in [0, 1] {
+            let delivery = try_append(&mut test, Some(partition)).unwrap_or_else(|_| panic!("it has memory"));
+            test.harness.poll();
+            assert!(test.outcome(delivery).is_ok());
+        }
+    }
+    assert!(poll_once(&mut wait).is_pending());
+    // When the leader has moved there is room again for those who wait.
+    test.harness.peer.cluster.move_leader("t", 2, 1);
+    test.harness.advance(secs(1));
+    assert!(matches!(poll_once(&mut wait), Poll::Ready(Ok(memory)) if memory.bytes() > 0));
+    assert!(test.outcomes(kept).iter().all(Result::is_ok));
+    test.settle();
+}
+
+#[test]
+fn unhealthy_37_a_full_buffer_lets_the_others_go_on_once_suspicion_has_fallen() {
+    let mut test = three(little_memory());
+    host_down(&mut test, 3);
+    let mut kept = vec![test.send_now(2, "finds out")];
+    // Before anybody can know, the records for the dead broker fill the memory.
+    while let Ok(delivery) = try_append(&mut test, Some(2)) {
+        kept.push(delivery);
+        test.harness.poll();
+    }
+    let mut to_healthy = try_append(&mut test, Some(0)).expect_err("the memory is full");
+    let mut to_suspect = try_append(&mut test, Some(2)).expect_err("the memory is full");
+    let mut keyless = try_append(&mut test, None).expect_err("the memory is full");
+    test.harness.advance(secs(1));
+    // It is no more than full: the others get what is given back, as soon as something is.
+    assert!(poll_once(&mut to_suspect).is_pending());
+    test.harness.peer.cluster.move_leader("t", 2, 1);
+    test.harness.advance(secs(1));
+    for wait in [&mut to_healthy, &mut to_suspect, &mut keyless] {
+        assert!(matches!(poll_once(wait), Poll::Ready(Ok(_))));
+    }
+    drop((to_healthy, to_suspect, keyless));
+    assert!(test.outcomes(kept).iter().all(Result::is_ok));
+    test.settle();
+}
+
+#[test]
+fn unhealthy_38_what_was_placed_on_a_suspect_and_not_sent_goes_elsewhere() {
+    // One request in flight: what comes after it waits in the queue.
+    let mut settings = ProducerConfig { batch_size: 1 << 10, ..config() };
+    settings.client.max_in_flight = 1;
+    let mut test = three(settings);
+    let mut kept = Vec::new();
+    // Until the sticky partitioner has placed something on the partition whose broker has just died.
+    host_down(&mut test, 3);
+    while kept.iter().filter(|delivery: &&Delivery| delivery.partition() == 2).count() < 8 {
+        kept.push(try_append(&mut test, None).unwrap_or_else(|_| panic!("there is memory")));
+        test.harness.poll();
+        assert!(kept.len() < 1_000);
+    }
+    let explicit = try_append(&mut test, Some(2)).unwrap_or_else(|_| panic!("there is memory"));
+    let began_at = test.harness.now;
+    test.harness.advance(secs(1));
+    kept.retain_mut(|delivery| delivery.result().is_none());
+    let in_flight: Vec<i32> = kept.iter().map(Delivery::partition).collect();
+    assert!(
+        in_flight.iter().all(|partition| *partition == 2),
+        "what was never sent has arrived: {in_flight:?}"
+    );
+    assert!(in_flight.len() <= 2, "only what was in flight waits: {in_flight:?}");
+    assert_eq!(explicit.partition(), 2, "it was told where to go");
+    test.harness.peer.cluster.move_leader("t", 2, 1);
+    kept.push(explicit);
+    assert!(test.outcomes(kept).iter().all(Result::is_ok));
+    assert!(test.harness.now - began_at < secs(2));
+    test.settle();
+}
+
+fn poll_once(wait: &mut MemoryWait) -> Poll<Result<Reservation, PoolClosed>> {
+    Pin::new(wait).poll(&mut Context::from_waker(Waker::noop()))
 }

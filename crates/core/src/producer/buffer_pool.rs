@@ -5,7 +5,7 @@
 //! is one call of `send`.
 
 use std::{
-    collections::VecDeque,
+    collections::{BTreeMap, VecDeque},
     fmt,
     pin::Pin,
     sync::{
@@ -22,8 +22,13 @@ use parking_lot::Mutex;
 const SPARE_SHARE: usize = 4;
 
 /// Accounts for buffer.memory and keeps spare buffers.
+///
+/// Each partition's queue has an account. The accounts whose broker does not answer may together hold a share of the
+/// memory only, so that those of the other brokers always find some (client.md 37).
 pub struct BufferPool {
     total: usize,
+    /// What the held-up accounts may hold together.
+    share: usize,
     /// How many waiters there are; read by the Sender at each turn, hence outside of the lock.
     waiting: AtomicUsize,
     state: Mutex<PoolState>,
@@ -34,14 +39,30 @@ struct PoolState {
     free: i64,
     /// First come, first served: memory goes to the front one or to nobody.
     waiters: VecDeque<Arc<Waiter>>,
+    /// Those of held-up accounts, while the share is used up: they keep nobody else waiting.
+    parked: VecDeque<Arc<Waiter>>,
+    /// By the queue's id.
+    accounts: Vec<Account>,
+    /// What the held-up accounts hold.
+    held_up_bytes: usize,
     spare: Vec<Vec<u8>>,
     /// The capacities of `spare` together.
     spare_bytes: usize,
     closed: bool,
 }
 
+#[derive(Clone, Default)]
+struct Account {
+    bytes: usize,
+    /// What holds its records up, in words; none while nothing does.
+    held_up_by: Option<Arc<str>>,
+}
+
 struct Waiter {
     needed: usize,
+    account: usize,
+    /// Whether its record may go to another partition.
+    movable: bool,
     state: Mutex<WaiterState>,
 }
 
@@ -49,22 +70,32 @@ enum WaiterState {
     Waiting(Option<Waker>),
     /// The bytes are charged and belong to the waiter.
     Granted,
+    /// Its account is held up now, and its record may go elsewhere.
+    Again,
     Closed,
     /// Taken by its future, or the future was dropped.
     Gone,
 }
 
 impl BufferPool {
-    /// A pool of `total` bytes.
-    pub fn new(total: usize) -> Self {
+    /// A pool of `total` bytes, of which held-up accounts together get at most `share`.
+    pub fn new(total: usize, share: usize) -> Self {
         let state = PoolState {
             free: i64::try_from(total).unwrap_or(i64::MAX),
             waiters: VecDeque::new(),
+            parked: VecDeque::new(),
+            accounts: Vec::new(),
+            held_up_bytes: 0,
             spare: Vec::new(),
             spare_bytes: 0,
             closed: false,
         };
-        Self { total, waiting: AtomicUsize::new(0), state: Mutex::new(state) }
+        Self { total, share, waiting: AtomicUsize::new(0), state: Mutex::new(state) }
+    }
+
+    /// What accounts that are held up may hold together, in bytes.
+    pub fn share(&self) -> usize {
+        self.share
     }
 
     /// buffer.memory, in bytes.
@@ -82,29 +113,56 @@ impl BufferPool {
         self.waiting.load(Ordering::Relaxed) > 0
     }
 
-    /// Charges `bytes`, if they are free and nobody waits.
-    pub fn try_reserve(self: &Arc<Self>, bytes: usize) -> Option<Reservation> {
-        self.take(bytes).then(|| Reservation { pool: Arc::clone(self), bytes })
+    /// Charges `bytes` to an account, if they are free, nobody waits, and the account is not held up with its share used up.
+    pub fn try_reserve(self: &Arc<Self>, bytes: usize, account: usize) -> Option<Reservation> {
+        self.take(bytes, account).then(|| Reservation { pool: Arc::clone(self), bytes, account })
     }
 
     /// Charges `bytes` whether they are free or not: for records that are inside already and change their form, when a
     /// batch is split or sealed anew.
-    pub(crate) fn force(self: &Arc<Self>, bytes: usize) -> Reservation {
-        self.state.lock().free -= as_i64(bytes);
-        Reservation { pool: Arc::clone(self), bytes }
+    pub(crate) fn force(self: &Arc<Self>, bytes: usize, account: usize) -> Reservation {
+        self.state.lock().charge(bytes, account);
+        Reservation { pool: Arc::clone(self), bytes, account }
     }
 
-    /// Waits for `bytes`, which must not exceed [`total`](Self::total), behind everybody who waits already.
-    pub fn wait(self: &Arc<Self>, bytes: usize) -> MemoryWait {
-        let waiter = Arc::new(Waiter { needed: bytes, state: Mutex::new(WaiterState::Waiting(None)) });
+    /// Waits for `bytes`, which must not exceed [`total`](Self::total), behind everybody who waits already; for a held-up
+    /// account behind those of held-up accounts alone. When the account becomes held up meanwhile and the record is
+    /// `movable`, the wait ends with nothing: another partition may have room.
+    pub fn wait(self: &Arc<Self>, bytes: usize, account: usize, movable: bool) -> MemoryWait {
+        let waiting = Mutex::new(WaiterState::Waiting(None));
+        let waiter = Arc::new(Waiter { needed: bytes, account, movable, state: waiting });
         let mut state = self.state.lock();
         if state.closed {
             *waiter.state.lock() = WaiterState::Closed;
+        } else if !state.may_hold(bytes, account, self.share) {
+            state.parked.push_back(Arc::clone(&waiter));
         } else {
             state.waiters.push_back(Arc::clone(&waiter));
             self.settle(state);
         }
         MemoryWait { pool: Arc::clone(self), waiter }
+    }
+
+    /// Says which accounts are held up now, and by what. All others are not.
+    pub(crate) fn set_held_up(&self, held_up: &BTreeMap<usize, Arc<str>>) {
+        let mut state = self.state.lock();
+        for account in held_up.keys() {
+            state.account(*account);
+        }
+        let mut held_up_bytes = 0;
+        for (id, account) in state.accounts.iter_mut().enumerate() {
+            account.held_up_by = held_up.get(&id).map(Arc::clone);
+            if account.held_up_by.is_some() {
+                held_up_bytes += account.bytes;
+            }
+        }
+        state.held_up_bytes = held_up_bytes;
+        self.settle(state);
+    }
+
+    /// What holds an account up.
+    pub(crate) fn held_up_by(&self, account: usize) -> Option<Arc<str>> {
+        self.state.lock().accounts.get(account)?.held_up_by.clone()
     }
 
     /// A spare buffer, or a new one with room for `capacity` bytes.
@@ -122,25 +180,29 @@ impl BufferPool {
     pub fn close(&self) {
         let mut state = self.state.lock();
         state.closed = true;
-        let waiters = std::mem::take(&mut state.waiters);
+        let (waiters, parked) = (std::mem::take(&mut state.waiters), std::mem::take(&mut state.parked));
         self.waiting.store(0, Ordering::Relaxed);
-        let wakers: Vec<Waker> = waiters.iter().filter_map(|w| w.resolve(WaiterState::Closed)).collect();
+        let all = waiters.iter().chain(&parked);
+        let wakers: Vec<Waker> = all.filter_map(|waiter| waiter.resolve(WaiterState::Closed)).collect();
         drop(state);
         wakers.into_iter().for_each(Waker::wake);
     }
 
-    fn take(&self, bytes: usize) -> bool {
+    fn take(&self, bytes: usize, account: usize) -> bool {
         let mut state = self.state.lock();
-        if state.waiters.is_empty() && state.free >= as_i64(bytes) {
-            state.free -= as_i64(bytes);
-            return true;
+        let nobody_before =
+            state.waiters.is_empty() && (state.parked.is_empty() || !state.is_held_up(account));
+        let taken =
+            nobody_before && state.free >= as_i64(bytes) && state.may_hold(bytes, account, self.share);
+        if taken {
+            state.charge(bytes, account);
         }
-        false
+        taken
     }
 
-    fn give_back(&self, bytes: usize, buffer: Option<Vec<u8>>) {
+    fn give_back(&self, bytes: usize, account: usize, buffer: Option<Vec<u8>>) {
         let mut state = self.state.lock();
-        state.free += as_i64(bytes);
+        state.discharge(bytes, account);
         let mut dropped = None;
         if let Some(buffer) = buffer {
             if state.spare_bytes + buffer.capacity() <= self.total / SPARE_SHARE {
@@ -156,20 +218,88 @@ impl BufferPool {
 
     /// Gives memory to whoever is next, and wakes them with the lock released.
     fn settle(&self, mut state: parking_lot::MutexGuard<'_, PoolState>) {
-        if state.waiters.is_empty() {
+        if state.waiters.is_empty() && state.parked.is_empty() {
             return;
         }
         let mut wakers = Vec::new();
-        while let Some(front) = state.waiters.front()
-            && state.free >= as_i64(front.needed)
-        {
-            state.free -= as_i64(front.needed);
+        state.unpark(self.share);
+        while let Some(front) = state.waiters.front() {
+            let (needed, account) = (front.needed, front.account);
+            if !state.may_hold(needed, account, self.share) {
+                let Some(front) = state.waiters.pop_front() else { break };
+                if front.movable {
+                    wakers.extend(front.resolve(WaiterState::Again));
+                } else {
+                    state.parked.push_back(front);
+                }
+                continue;
+            }
+            if state.free < as_i64(needed) {
+                break;
+            }
+            state.charge(needed, account);
             // Under the pool's lock, so that a future that is dropped meanwhile sees what it got and gives it back.
             wakers.extend(state.waiters.pop_front().and_then(|w| w.resolve(WaiterState::Granted)));
         }
         self.waiting.store(state.waiters.len(), Ordering::Relaxed);
         drop(state);
         wakers.into_iter().for_each(Waker::wake);
+    }
+}
+
+impl PoolState {
+    fn account(&mut self, id: usize) -> &mut Account {
+        if self.accounts.len() <= id {
+            self.accounts.resize_with(id + 1, Account::default);
+        }
+        &mut self.accounts[id]
+    }
+
+    fn is_held_up(&self, account: usize) -> bool {
+        self.accounts.get(account).is_some_and(|account| account.held_up_by.is_some())
+    }
+
+    /// Whether the share leaves room. One record always has some, however large it is.
+    fn may_hold(&self, bytes: usize, account: usize, share: usize) -> bool {
+        !self.is_held_up(account) || self.held_up_bytes == 0 || self.held_up_bytes + bytes <= share
+    }
+
+    fn charge(&mut self, bytes: usize, account: usize) {
+        self.free -= as_i64(bytes);
+        self.account(account).bytes += bytes;
+        if self.is_held_up(account) {
+            self.held_up_bytes += bytes;
+        }
+    }
+
+    fn discharge(&mut self, bytes: usize, account: usize) {
+        self.free += as_i64(bytes);
+        let held = &mut self.account(account).bytes;
+        *held = held.saturating_sub(bytes);
+        if self.is_held_up(account) {
+            self.held_up_bytes = self.held_up_bytes.saturating_sub(bytes);
+        }
+    }
+
+    /// Lets those wait for memory again who may have some.
+    fn unpark(&mut self, share: usize) {
+        let held_up = self.parked.iter().all(|waiter| self.is_held_up(waiter.account));
+        if !held_up {
+            // Some accounts are held up no more. It happens when brokers come back, and not for each record.
+            let parked = std::mem::take(&mut self.parked);
+            let (held_up, free): (VecDeque<_>, VecDeque<_>) =
+                parked.into_iter().partition(|waiter| self.is_held_up(waiter.account));
+            self.parked = held_up;
+            self.waiters.extend(free);
+        }
+        while let Some(first) = self.parked.front()
+            && self.waiters.is_empty()
+            && self.may_hold(first.needed, first.account, share)
+            && self.free >= as_i64(first.needed)
+        {
+            let first = self.parked.pop_front();
+            self.waiters.extend(first);
+        }
     }
 }
 
@@ -187,7 +317,7 @@ impl Waiter {
     fn resolve(&self, to: WaiterState) -> Option<Waker> {
         match std::mem::replace(&mut *self.state.lock(), to) {
             WaiterState::Waiting(waker) => waker,
-            WaiterState::Granted | WaiterState::Closed | WaiterState::Gone => None,
+            WaiterState::Granted | WaiterState::Again | WaiterState::Closed | WaiterState::Gone => None,
         }
     }
 }
@@ -201,6 +331,8 @@ fn as_i64(bytes: usize) -> i64 {
 pub struct Reservation {
     pool: Arc<BufferPool>,
     bytes: usize,
+    /// The queue that it is charged to.
+    account: usize,
 }
 
 impl Reservation {
@@ -209,10 +341,24 @@ impl Reservation {
         self.bytes
     }
 
+    /// Whom it is charged to.
+    pub(crate) fn account(&self) -> usize {
+        self.account
+    }
+
+    /// Charges it to another account, whatever that holds already: the records are inside.
+    pub(crate) fn move_to(&mut self, account: usize) {
+        let mut state = self.pool.state.lock();
+        state.discharge(self.bytes, self.account);
+        state.charge(self.bytes, account);
+        self.account = account;
+        self.pool.settle(state);
+    }
+
     /// Charges more, up to `bytes` in all, if that is free and nobody waits.
     pub fn grow_to(&mut self, bytes: usize) -> bool {
         let more = bytes.saturating_sub(self.bytes);
-        let grown = more == 0 || self.pool.take(more);
+        let grown = more == 0 || self.pool.take(more, self.account);
         if grown {
             self.bytes += more;
         }
@@ -224,13 +370,13 @@ impl Reservation {
         let surplus = self.bytes.saturating_sub(bytes);
         if surplus > 0 {
             self.bytes -= surplus;
-            self.pool.give_back(surplus, None);
+            self.pool.give_back(surplus, self.account, None);
         }
     }
 
     /// Gives a buffer to the pool for another batch; the memory stays charged.
     pub(crate) fn recycle(&self, buffer: Vec<u8>) {
-        self.pool.give_back(0, Some(buffer));
+        self.pool.give_back(0, self.account, Some(buffer));
     }
 
     /// Binds the memory to the bytes that it was charged for: both are given back together.
@@ -242,7 +388,7 @@ impl Reservation {
 impl Drop for Reservation {
     fn drop(&mut self) {
         if self.bytes > 0 {
-            self.pool.give_back(self.bytes, None);
+            self.pool.give_back(self.bytes, self.account, None);
         }
     }
 }
@@ -264,7 +410,8 @@ impl AsRef<[u8]> for PooledBuffer {
 impl Drop for PooledBuffer {
     fn drop(&mut self) {
         let bytes = std::mem::take(&mut self.reservation.bytes);
-        self.reservation.pool.give_back(bytes, Some(std::mem::take(&mut self.buffer)));
+        let account = self.reservation.account;
+        self.reservation.pool.give_back(bytes, account, Some(std::mem::take(&mut self.buffer)));
     }
 }
 
@@ -284,6 +431,11 @@ impl MemoryWait {
     pub fn needed(&self) -> usize {
         self.waiter.needed
     }
+
+    /// What holds the records of its partition up, when it waits for their share of the memory.
+    pub fn held_up_by(&self) -> Option<Arc<str>> {
+        self.pool.held_up_by(self.waiter.account)
+    }
 }
 
 impl Future for MemoryWait {
@@ -298,7 +450,13 @@ impl Future for MemoryWait {
             }
             WaiterState::Granted => {
                 *state = WaiterState::Gone;
-                Poll::Ready(Ok(Reservation { pool: Arc::clone(&self.pool), bytes: self.waiter.needed }))
+                let Waiter { needed, account, .. } = *self.waiter;
+                Poll::Ready(Ok(Reservation { pool: Arc::clone(&self.pool), bytes: needed, account }))
+            }
+            WaiterState::Again => {
+                *state = WaiterState::Gone;
+                let (pool, account) = (Arc::clone(&self.pool), self.waiter.account);
+                Poll::Ready(Ok(Reservation { pool, bytes: 0, account }))
             }
             WaiterState::Closed | WaiterState::Gone => Poll::Ready(Err(PoolClosed)),
         }
@@ -307,15 +465,18 @@ impl Future for MemoryWait {
 
 impl Drop for MemoryWait {
     fn drop(&mut self) {
-        if let WaiterState::Gone | WaiterState::Closed = *self.waiter.state.lock() {
+        if let WaiterState::Gone | WaiterState::Again | WaiterState::Closed = *self.waiter.state.lock() {
             return;
         }
         let mut state = self.pool.state.lock();
         let was = std::mem::replace(&mut *self.waiter.state.lock(), WaiterState::Gone);
         match was {
-            WaiterState::Waiting(_) => state.waiters.retain(|waiter| !Arc::ptr_eq(waiter, &self.waiter)),
-            WaiterState::Granted => state.free += as_i64(self.waiter.needed),
-            WaiterState::Closed | WaiterState::Gone => {}
+            WaiterState::Waiting(_) => {
+                state.waiters.retain(|waiter| !Arc::ptr_eq(waiter, &self.waiter));
+                state.parked.retain(|waiter| !Arc::ptr_eq(waiter, &self.waiter));
+            }
+            WaiterState::Granted => state.discharge(self.waiter.needed, self.waiter.account),
+            WaiterState::Again | WaiterState::Closed | WaiterState::Gone => {}
         }
         self.pool.waiting.store(state.waiters.len(), Ordering::Relaxed);
         // The one behind may fit where this one did not.

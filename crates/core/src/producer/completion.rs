@@ -6,7 +6,7 @@ use std::{
     pin::Pin,
     sync::{
         Arc, OnceLock,
-        atomic::{AtomicU64, Ordering},
+        atomic::{AtomicI32, AtomicU64, Ordering},
     },
     task::{Context, Poll, Waker},
 };
@@ -31,8 +31,18 @@ pub(crate) enum Outcome {
     Failed(ProduceError),
     /// The broker refused it because of some of its records (KIP-467).
     Refused { code: ErrorCode, records: Arc<[(u32, Option<Arc<str>>)]> },
-    /// It went on as smaller batches: each with the index of its first record here, ascending.
-    Split(Vec<(u32, Arc<BatchCompletion>)>),
+    /// It went on as other batches: for each run of its records where they went, ascending.
+    Split(Vec<Piece>),
+}
+
+/// Some records of a batch that went on, in their order, in another one.
+#[derive(Clone, Debug)]
+pub(crate) struct Piece {
+    /// The first one's index in the batch.
+    pub(crate) first: u32,
+    /// Its index in the other one.
+    pub(crate) base: u32,
+    pub(crate) completion: Arc<BatchCompletion>,
 }
 
 impl Outcome {
@@ -43,7 +53,8 @@ impl Outcome {
 /// Shared by a batch and the [`Delivery`]s of its records; resolved once.
 pub struct BatchCompletion {
     topic: Arc<str>,
-    partition: i32,
+    /// Another one when the records are moved before they are sent.
+    partition: AtomicI32,
     /// Its name in [`IncompleteBatches`].
     id: u64,
     outcome: OnceLock<Outcome>,
@@ -67,7 +78,12 @@ impl BatchCompletion {
 
     /// The partition.
     pub fn partition(&self) -> i32 {
-        self.partition
+        self.partition.load(Ordering::Relaxed)
+    }
+
+    /// The records go to another partition.
+    pub(crate) fn move_to(&self, partition: i32) {
+        self.partition.store(partition, Ordering::Relaxed);
     }
 
     fn resolve(&self, outcome: Outcome) {
@@ -113,7 +129,7 @@ impl BatchCompletion {
 
 impl fmt::Debug for BatchCompletion {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}-{}: {:?}", self.topic, self.partition, self.outcome.get())
+        write!(f, "{}-{}: {:?}", self.topic, self.partition(), self.outcome.get())
     }
 }
 
@@ -132,9 +148,10 @@ impl Delivery {
         Self { completion, index, slot: Slot::NONE, timestamp }
     }
 
-    /// The partition that the record was queued for.
+    /// The partition that the record is queued for. A record without a key goes to another one when the broker of this one
+    /// stops answering before it is sent.
     pub fn partition(&self) -> i32 {
-        self.completion.partition
+        self.completion.partition()
     }
 
     /// The record's result, if it is there already.
@@ -156,17 +173,17 @@ impl Delivery {
     }
 
     fn read(&self, outcome: &Outcome) -> Result<RecordMetadata, ProduceError> {
-        let BatchCompletion { topic, partition, .. } = &*self.completion;
+        let (topic, partition) = (&self.completion.topic, self.completion.partition());
         match outcome {
             Outcome::Acknowledged { base_offset, log_append_time } => Ok(RecordMetadata {
                 topic: Arc::clone(topic),
-                partition: *partition,
+                partition,
                 offset: base_offset.map(|base| base.saturating_add(i64::from(self.index))),
                 timestamp: log_append_time.unwrap_or(self.timestamp),
             }),
             Outcome::Failed(error) => Err(error.clone()),
             Outcome::Refused { code, records } => {
-                let (topic, partition, code) = (Arc::clone(topic), *partition, *code);
+                let (topic, code) = (Arc::clone(topic), *code);
                 Err(match records.iter().find(|(index, _)| *index == self.index) {
                     Some((_, message)) => {
                         let message = message.clone().unwrap_or_else(|| Arc::from(code.message()));
@@ -181,10 +198,10 @@ impl Delivery {
 }
 
 /// The piece that holds record `index`, and its index there.
-fn piece_of(pieces: &[(u32, Arc<BatchCompletion>)], index: u32) -> Option<(Arc<BatchCompletion>, u32)> {
-    let after = pieces.partition_point(|(first, _)| *first <= index);
-    let (first, completion) = pieces.get(after.checked_sub(1)?)?;
-    Some((Arc::clone(completion), index - first))
+fn piece_of(pieces: &[Piece], index: u32) -> Option<(Arc<BatchCompletion>, u32)> {
+    let after = pieces.partition_point(|piece| piece.first <= index);
+    let piece = pieces.get(after.checked_sub(1)?)?;
+    Some((Arc::clone(&piece.completion), piece.base + (index - piece.first)))
 }
 
 impl Future for Delivery {
@@ -215,7 +232,9 @@ impl fmt::Debug for Delivery {
         write!(
             f,
             "Delivery({}-{}, record {} of its batch)",
-            self.completion.topic, self.completion.partition, self.index
+            self.completion.topic,
+            self.completion.partition(),
+            self.index
         )
     }
 }
@@ -232,6 +251,7 @@ impl IncompleteBatches {
     pub(crate) fn open(self: &Arc<Self>, topic: Arc<str>, partition: i32) -> Completer {
         let id = self.next.fetch_add(1, Ordering::Relaxed);
         let (outcome, wakers) = (OnceLock::new(), Mutex::default());
+        let partition = AtomicI32::new(partition);
         let completion = Arc::new(BatchCompletion { topic, partition, id, outcome, wakers });
         self.batches.lock().insert(id, Arc::clone(&completion));
         Completer { completion, incomplete: Arc::clone(self) }
@@ -263,7 +283,7 @@ impl Completer {
 
     /// Makes a completion for a piece of this batch.
     pub(crate) fn piece(&self) -> Self {
-        self.incomplete.open(Arc::clone(&self.completion.topic), self.completion.partition)
+        self.incomplete.open(Arc::clone(&self.completion.topic), self.completion.partition())
     }
 
     /// Tells the records what became of them. Only the first call counts.
@@ -304,7 +324,7 @@ impl AllComplete {
             let pieces = match batch.poll(&mut self.slot, cx) {
                 Poll::Pending => return Poll::Pending,
                 Poll::Ready(Outcome::Split(pieces)) => {
-                    pieces.iter().map(|(_, piece)| Arc::clone(piece)).collect()
+                    pieces.iter().map(|piece| Arc::clone(&piece.completion)).collect()
                 }
                 Poll::Ready(_) => Vec::new(),
             };

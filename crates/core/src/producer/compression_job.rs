@@ -41,7 +41,7 @@ impl CompressionJob {
         level: Option<i32>,
         pool: &BufferPool,
     ) -> Self {
-        let OpenBatch { builder, memory, completer, created_at } = batch;
+        let OpenBatch { builder, memory, completer, created_at, .. } = batch;
         let out = pool.buffer(builder.len() / 2);
         Self { queue, completer, created_at, memory, codec, level, stage: Stage::Waiting { builder, out } }
     }
@@ -95,11 +95,17 @@ mod tests {
 
     #[test]
     fn a_codec_that_panicked_fails_its_batch_and_gives_the_memory_back() {
-        let pool = Arc::new(BufferPool::new(1 << 10));
+        let pool = Arc::new(BufferPool::new(1 << 10, 1 << 10));
         let builder = BatchBuilder::new(pool.buffer(64));
-        let memory = pool.try_reserve(64).expect("free");
+        let memory = pool.try_reserve(64, 0).expect("free");
         let completer = Arc::<IncompleteBatches>::default().open("t".into(), 0);
-        let batch = OpenBatch { builder, memory, completer, created_at: Instant::ORIGIN };
+        let batch = OpenBatch {
+            builder,
+            memory,
+            completer,
+            created_at: Instant::ORIGIN,
+            placement: Default::default(),
+        };
         let mut job = CompressionJob::new(0, batch, Compression::Lz4, None, &pool);
         job.stage = Stage::Lost;
         let (_, _, result) = job.finish();

@@ -47,6 +47,21 @@ pub enum AppendError {
         /// How long the record waited.
         waited: Duration,
     },
+    /// What may wait for brokers that do not answer is used up, and max.block.ms has passed. The environment's fault.
+    #[error(
+        "{reason}, and what waits for such brokers holds all that it may of `buffer.memory` ({share} bytes, \
+         `milena.suspect.memory.percent`); the record waited {waited:?} for {needed} bytes"
+    )]
+    HeldUp {
+        /// Which broker does not answer.
+        reason: Arc<str>,
+        /// The bytes that were asked for.
+        needed: usize,
+        /// What may wait for such brokers, in bytes.
+        share: usize,
+        /// How long the record waited.
+        waited: Duration,
+    },
     /// The producer is closed. The caller's fault.
     #[error("the producer is closed")]
     Closed,

@@ -14,6 +14,7 @@ mod partition_state;
 mod partitioner;
 mod producer_batch;
 mod record_accumulator;
+mod rescue;
 mod sender;
 mod transaction_manager;
 

@@ -12,7 +12,7 @@ use std::{
 use milena_protocol::records::{BATCH_HEADER_LEN, BatchBuilder};
 use parking_lot::Mutex;
 
-use super::{buffer_pool::Reservation, completion::Completer};
+use super::{buffer_pool::Reservation, completion::Completer, rescue::Placement};
 use crate::{record::Record, time::Instant};
 
 /// A batch that grows, or has stopped growing and waits to be taken.
@@ -22,6 +22,7 @@ pub(crate) struct OpenBatch {
     pub(crate) memory: Reservation,
     pub(crate) completer: Completer,
     pub(crate) created_at: Instant,
+    pub(crate) placement: Placement,
 }
 
 /// One partition's queue.
@@ -117,7 +118,7 @@ impl PartitionQueue {
 
     /// Encodes a record into the open batch; none if it has no room, or there is no batch.
     ///
-    /// `needed` is what the record may take at most.
+    /// `needed` is what the record may take at most; `sticky` says that any other partition would do for it.
     #[inline]
     pub(crate) fn append(
         &self,
@@ -125,6 +126,7 @@ impl PartitionQueue {
         record: &Record<'_>,
         timestamp: i64,
         needed: usize,
+        sticky: bool,
     ) -> Option<Appended> {
         let max_batch = state.max_batch;
         let batch = state.open.as_mut()?;
@@ -137,6 +139,7 @@ impl PartitionQueue {
             }
         }
         let index = batch.builder.append(timestamp, record.key, record.value, record.headers);
+        batch.placement.note(index, sticky);
         let after = batch.builder.len();
         let crossed = |size: usize| before < size && after >= size;
         let mut wake_size = self.hints.wake_size.load(Ordering::Relaxed);
@@ -192,14 +195,51 @@ impl PartitionQueue {
         self.take_from(self.state.lock())
     }
 
+    /// Takes the first batch of which some records may go to another partition, and its place. The driver alone takes
+    /// batches: the place stays what it is until it puts something back.
+    pub(crate) fn take_movable(&self) -> Option<(usize, OpenBatch)> {
+        let mut state = self.state.lock();
+        let place = state.full.iter().position(|batch| batch.placement.any_movable());
+        let batch = match place {
+            Some(place) => state.full.remove(place),
+            None => state.open.take_if(|batch| batch.placement.any_movable()),
+        };
+        self.tell(&state);
+        let place = place.unwrap_or(state.full.len());
+        batch.map(|batch| (place, batch))
+    }
+
+    /// Puts back what [`take_movable`](Self::take_movable) gave; it takes no more records.
+    pub(crate) fn put_back(&self, place: usize, batch: OpenBatch) {
+        let mut state = self.state.lock();
+        let place = place.min(state.full.len());
+        state.full.insert(place, batch);
+        self.tell(&state);
+    }
+
+    /// Puts another partition's batch among its own, by age; true if the queue has to be listed with the Sender.
+    pub(crate) fn adopt(&self, batch: OpenBatch) -> bool {
+        let mut state = self.state.lock();
+        self.close_open(&mut state);
+        let place = state.full.partition_point(|other| other.created_at <= batch.created_at);
+        state.full.insert(place, batch);
+        self.tell(&state);
+        !std::mem::replace(&mut state.listed, true)
+    }
+
     fn take_from(&self, mut state: parking_lot::MutexGuard<'_, QueueState>) -> Option<OpenBatch> {
         let batch = state.full.pop_front().or_else(|| state.open.take());
+        self.tell(&state);
+        batch
+    }
+
+    /// Keeps what can be read without the lock true.
+    fn tell(&self, state: &QueueState) {
         let next = state.full.front().or(state.open.as_ref());
         let oldest = next.map_or(u64::MAX, |next| next.created_at.as_nanos());
         let full = !state.full.is_empty() || next.is_some_and(|next| next.builder.len() >= self.batch_size);
         self.hints.oldest.store(oldest, Ordering::Relaxed);
         self.hints.full.store(full, Ordering::Relaxed);
-        batch
     }
 
     /// Takes the oldest batch if it began at `before` or earlier.

@@ -9,7 +9,7 @@ use milena_protocol::records::{CompressedBatch, RecordBatches, RecordsError, Sea
 
 use super::{
     buffer_pool::{BufferPool, Reservation},
-    completion::{BatchCompletion, Completer, Outcome},
+    completion::{BatchCompletion, Completer, Outcome, Piece},
     partition_queue::OpenBatch,
 };
 use crate::time::Instant;
@@ -34,6 +34,8 @@ pub(crate) struct Sequence {
 pub(crate) struct ProducerBatch {
     completer: Completer,
     body: Body,
+    /// Whom its memory is charged to.
+    account: usize,
     pub(crate) created_at: Instant,
     pub(crate) records: u32,
     /// How many records of the partition were taken before it: retries go back to their place by this.
@@ -68,7 +70,7 @@ enum Body {
 
 impl ProducerBatch {
     pub(crate) fn new(batch: OpenBatch, order: u64) -> Self {
-        let OpenBatch { builder, memory, completer, created_at } = batch;
+        let OpenBatch { builder, memory, completer, created_at, .. } = batch;
         Self::unsealed(completer, builder.uncompressed(), memory, created_at, order)
     }
 
@@ -82,6 +84,7 @@ impl ProducerBatch {
         Self {
             completer,
             records: batch.record_count(),
+            account: memory.account(),
             body: Body::Unsealed { batch, memory },
             created_at,
             order,
@@ -115,7 +118,7 @@ impl ProducerBatch {
                     self.sequence.map_or_else(Seal::default, as_seal);
                 let out = pool.buffer(bytes.len());
                 let anew = reseal(&bytes, producer_id, producer_epoch, base_sequence, out)?;
-                Bytes::from_owner(pool.force(anew.len()).hold(anew))
+                Bytes::from_owner(pool.force(anew.len(), self.account).hold(anew))
             }
             Body::Nothing => Bytes::new(),
         };
@@ -145,7 +148,7 @@ impl ProducerBatch {
         let batches: Vec<Self> = pieces
             .into_iter()
             .map(|piece| {
-                let memory = pool.force(piece.len());
+                let memory = pool.force(piece.len(), self.account);
                 let order = self.order + u64::from(first);
                 let mut batch = Self::unsealed(self.completer.piece(), piece, memory, self.created_at, order);
                 batch.sequence = self.sequence.map(|sequence| sequence.after(first));
@@ -155,8 +158,8 @@ impl ProducerBatch {
             })
             .collect();
         let completions = batches.iter().map(|batch| {
-            let index = u32::try_from(batch.order - self.order).unwrap_or(u32::MAX);
-            (index, Arc::clone(batch.completion()))
+            let first = u32::try_from(batch.order - self.order).unwrap_or(u32::MAX);
+            Piece { first, base: 0, completion: Arc::clone(batch.completion()) }
         });
         self.completer.complete(Outcome::Split(completions.collect()));
         Ok(batches)

@@ -27,6 +27,7 @@ use super::{
     completion::{AllComplete, IncompleteBatches, Outcome},
     partition_queue::{Appended, OpenBatch, PartitionQueue, QueueState},
     partitioner::{BuiltInPartitioner, partition_for_key},
+    rescue::{Parted, Placement},
 };
 use crate::{cluster::TopicInfo, config::ProducerConfig, record::Record, signal::Signal, time::Instant};
 
@@ -91,7 +92,7 @@ impl RecordAccumulator {
             linger: config.linger,
             ignore_keys: config.partitioner_ignore_keys,
             seed,
-            pool: Arc::new(BufferPool::new(config.buffer_memory)),
+            pool: Arc::new(BufferPool::new(config.buffer_memory, config.suspect_memory())),
             signal,
             incomplete: Arc::default(),
             topics: ArcSwap::default(),
@@ -145,7 +146,7 @@ impl RecordAccumulator {
         if self.refusing.load(Ordering::Acquire) {
             return None;
         }
-        let appended = queue.append(&mut state, record, timestamp, size - BATCH_HEADER_LEN)?;
+        let appended = queue.append(&mut state, record, timestamp, size - BATCH_HEADER_LEN, sticky)?;
         let completion = Arc::clone(state.open.as_ref()?.completer.completion());
         let switch = sticky && self.count_sticky(&mut state, appended);
         drop(state);
@@ -200,6 +201,35 @@ impl RecordAccumulator {
         }
     }
 
+    /// Moves what the sticky partitioner placed on a partition to others that it chooses now; true if there was anything.
+    pub(crate) fn rescue(&self, topic: &TopicInfo, from: &PartitionQueue) -> bool {
+        let Some(queues) = self.topics.load().by_name.get(&topic.name).map(Arc::clone) else { return false };
+        let mut moved = false;
+        loop {
+            let to = queues.partitioner.partition(topic).filter(|partition| *partition != from.partition);
+            let Some(to) = to.and_then(|partition| queues.queue(topic, partition)) else { return moved };
+            let Some((place, batch)) = from.take_movable() else { return moved };
+            let Parted { stay, mut go } = match batch.part(&self.pool) {
+                Ok(parted) => parted,
+                Err(mut whole) => {
+                    whole.placement = Placement::default();
+                    from.put_back(place, *whole);
+                    continue;
+                }
+            };
+            if let Some(stay) = stay {
+                from.put_back(place, stay);
+            }
+            go.memory.move_to(to.id);
+            go.completer.completion().move_to(to.partition);
+            if to.adopt(go) {
+                self.active.lock().push(Arc::clone(to));
+            }
+            queues.partitioner.switch(to.partition, topic);
+            moved = true;
+        }
+    }
+
     /// The queues that have become active, in the order in which they did.
     pub(crate) fn take_active(&self, into: &mut Vec<Arc<PartitionQueue>>) {
         into.append(&mut self.active.lock());
@@ -237,19 +267,26 @@ impl RecordAccumulator {
         }
         let needed = size - BATCH_HEADER_LEN;
         let mut changed = false;
-        let appended = match queue.append(&mut state, record, timestamp, needed) {
+        let step = self.step(size);
+        // A wait may end with nothing: then the record is to try its luck again.
+        let memory = memory.filter(|memory| memory.bytes() >= step);
+        let appended = match queue.append(&mut state, record, timestamp, needed, sticky) {
             Some(appended) => appended,
             None => {
                 let open = state.open.is_some();
                 queue.close_open(&mut state);
-                let Some(memory) = memory.or_else(|| self.pool.try_reserve(self.step(size))) else {
+                let Some(mut memory) = memory.or_else(|| self.pool.try_reserve(step, queue.id)) else {
                     drop(state);
-                    let wait = self.pool.wait(self.step(size));
+                    let wait = self.pool.wait(step, queue.id, sticky);
                     self.signal.notify();
                     return Ok(Append::NeedsMemory(wait));
                 };
+                if memory.account() != queue.id {
+                    // It waited on behalf of another partition.
+                    memory.move_to(queue.id);
+                }
                 changed = self.open_batch(queue, &mut state, memory, now) || open;
-                let Some(appended) = queue.append(&mut state, record, timestamp, needed) else {
+                let Some(appended) = queue.append(&mut state, record, timestamp, needed, sticky) else {
                     // A batch that was opened just now takes its first record whatever its size.
                     return Err(AppendError::Closed);
                 };
@@ -311,7 +348,9 @@ impl RecordAccumulator {
     ) -> bool {
         let builder = BatchBuilder::new(self.pool.buffer(memory.bytes()));
         let completer = self.incomplete.open(Arc::clone(&queue.topic), queue.partition);
-        let to_list = queue.open(state, OpenBatch { builder, memory, completer, created_at: now });
+        let batch =
+            OpenBatch { builder, memory, completer, created_at: now, placement: Placement::default() };
+        let to_list = queue.open(state, batch);
         if to_list {
             self.active.lock().push(Arc::clone(queue));
         }

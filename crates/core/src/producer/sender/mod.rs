@@ -8,6 +8,7 @@
 mod answers;
 mod drain;
 mod expiry;
+mod held_up;
 mod load;
 mod ready;
 mod taking_back;
@@ -101,6 +102,8 @@ pub struct Sender {
     /// Active ones by leader, and those without.
     nodes: BTreeMap<NodeId, NodeQueue>,
     leaderless: Vec<usize>,
+    /// Active ones whose records cannot go, and why.
+    held_up: BTreeMap<usize, Arc<str>>,
     /// What the routes were computed from; another pointer means other routes.
     routed: Option<Arc<Cluster>>,
     routes_stale: bool,
@@ -152,6 +155,7 @@ impl Sender {
             active: Vec::new(),
             nodes: BTreeMap::new(),
             leaderless: Vec::new(),
+            held_up: BTreeMap::new(),
             routed: None,
             routes_stale: false,
             in_flight: BTreeMap::new(),
@@ -181,6 +185,10 @@ impl Sender {
         }
         self.route(metadata, now);
         self.update_load(network, now);
+        if self.hold_up(network) {
+            self.take_arrivals(now);
+            self.route(metadata, now);
+        }
         if let Some(transactions) = &mut self.transactions
             && self.fatal.is_none()
         {
