@@ -7,9 +7,10 @@ use std::{
     time::Duration,
 };
 
-use anyhow::Context as _;
+use anyhow::{Context as _, anyhow};
 use milena_broker::{
-    Broker, BrokerConfig, BrokerError, DataDirState, ListenerConfig, RunningBroker, StartedOrJoined,
+    Broker, BrokerConfig, BrokerError, DataDirState, EmbeddedCluster, ListenerConfig, RunningBroker,
+    StartedOrJoined,
 };
 use tokio::{sync::Mutex, task::JoinHandle, time::sleep};
 
@@ -114,6 +115,12 @@ impl fmt::Display for Cluster {
 ///
 /// The broker comes up where the last command's broker was, because others may rely on that one: they look for it there.
 async fn start_or_join(dir: &Path) -> anyhow::Result<StartedOrJoined> {
+    if let (Some(brokers), Ok(DataDirState::Free)) = (EmbeddedCluster::size_of(dir), DataDirState::of(dir)) {
+        return Err(anyhow!(
+            "the cluster of {brokers} brokers on {0} does not run: start it with `milena broker --data {0}`",
+            dir.display()
+        ));
+    }
     let start = async |port| {
         let mut config = BrokerConfig::new(dir);
         config.listeners = vec![ListenerConfig::loopback(port)];

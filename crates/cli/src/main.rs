@@ -1,11 +1,12 @@
 //! The `milena` command. Start reading at [`args`] (what can be said), then [`cluster`] (whom the commands talk to), then the
-//! commands: [`produce`], [`consume`], [`topics`], [`metadata_cmd`], [`broker_cmd`].
+//! commands: [`produce`], [`consume`], [`topics`], [`metadata_cmd`], [`broker_cmd`], [`cluster_cmd`].
 #![forbid(unsafe_code)]
 
 mod args;
 mod broker_cmd;
 mod client;
 mod cluster;
+mod cluster_cmd;
 mod consume;
 mod input;
 mod metadata_cmd;
@@ -77,6 +78,7 @@ async fn run(cli: Cli) -> anyhow::Result<Outcome> {
         Command::Topics(command) => topics::run(&global, &command).await,
         Command::Metadata(args) => metadata_cmd::run(&global, &args).await,
         Command::Broker(args) => broker_cmd::run(&global, &args).await,
+        Command::Cluster(args) => cluster_cmd::run(&global, args).await,
     }
 }
 

@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 
 use crate::{
     Outcome,
-    args::{Global, MetadataArgs},
+    args::{Global, MetadataArgs, Property},
     client,
     cluster::Cluster,
     output::{Align, Sink, table},
@@ -20,6 +20,8 @@ use crate::{
 
 /// How long the first answer may take.
 const PATIENCE: Duration = Duration::from_secs(60);
+/// How old the view of --watch gets, so that it shows leaders move soon after they have.
+const WATCHED_AGE: (&str, &str) = ("metadata.max.age.ms", "1000");
 /// How often --watch looks for refreshes that failed, which change no version.
 const LOOK: Duration = Duration::from_millis(100);
 
@@ -30,7 +32,13 @@ pub(crate) async fn run(global: &Global, args: &MetadataArgs) -> anyhow::Result<
         patience = client::timeout(property)?.unwrap_or(patience);
     }
     let cluster = Cluster::connect(global).await?;
-    let outcome = match client::admin(&cluster, &args.properties, true) {
+    let mut settings = args.properties.clone();
+    if args.watch {
+        // What the user says comes later, and counts.
+        let (key, value) = WATCHED_AGE;
+        settings.properties.insert(0, Property { key: key.to_owned(), value: value.to_owned() });
+    }
+    let outcome = match client::admin(&cluster, &settings, true) {
         Ok(admin) => {
             let shown = tokio::select! {
                 shown = show(&admin, args, patience) => shown,

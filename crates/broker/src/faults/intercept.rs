@@ -216,6 +216,8 @@ pub(crate) struct Intercepts {
 #[derive(Debug)]
 struct Entry {
     intercept: Intercept,
+    /// In words.
+    what: String,
     action: Action,
     /// Closed when the entry goes.
     ended: watch::Sender<()>,
@@ -245,6 +247,7 @@ impl Intercepts {
         if let Some(other) = action.api().filter(|other| *other != api) {
             return Err(BadIntercept::OtherApi { action: other.name(), api: api.name() });
         }
+        let what = format!("intercepts {}: {:?}", api.name(), action.0);
         let action = match action.0 {
             Action::Error(code) => {
                 let answer = error_answer(api, code).ok_or(BadIntercept::NoError(api.name()))?;
@@ -254,7 +257,7 @@ impl Intercepts {
         };
         let (last, entries) = &mut *self.state.lock();
         *last += 1;
-        entries.insert(*last, Entry { intercept, action, ended: watch::Sender::new(()) });
+        entries.insert(*last, Entry { intercept, what, action, ended: watch::Sender::new(()) });
         self.any.store(true, Ordering::Release);
         Ok(*last)
     }
@@ -271,7 +274,7 @@ impl Intercepts {
     pub(crate) fn describe(&self, broker: i32) -> Vec<String> {
         let (_, entries) = &*self.state.lock();
         let mine = entries.values().filter(|entry| entry.intercept.broker.is_none_or(|id| id == broker));
-        mine.map(|entry| format!("intercepts {}: {:?}", entry.intercept.api.name(), entry.action)).collect()
+        mine.map(|entry| entry.what.clone()).collect()
     }
 
     #[cfg(test)]

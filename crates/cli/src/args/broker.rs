@@ -1,4 +1,4 @@
-use std::time::Duration;
+use std::{net::SocketAddr, time::Duration};
 
 use clap::Args;
 use milena_broker::FsyncPolicy;
@@ -10,16 +10,21 @@ Examples:
   milena broker                                    on ./.milena, at 127.0.0.1:9092
   milena broker --data /tmp/kafka --port 0         at a port that the system chooses
   milena broker --host 0.0.0.0 --advertise build7  for other machines, which know this one as build7
-  milena broker -X num.partitions=6 -X log.retention.ms=3600000";
+  milena broker -X num.partitions=6 -X log.retention.ms=3600000
+  milena broker --brokers 3                        a cluster, at ports 9092 to 9094; see `milena cluster --help`";
 
-/// Run a broker
+/// Run a broker, or a cluster of several
 ///
-/// Prints one line with its address on standard output when it serves, and its log on standard error. Ctrl-C and SIGTERM shut
+/// Prints one line with its address, or all addresses separated by commas, on standard output when it serves, and its log on standard error. Ctrl-C and SIGTERM shut
 /// it down cleanly. While it runs, every `milena` command on the same data directory uses it.
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct BrokerArgs {
-    /// The port to listen on; 0 lets the system choose
+    /// How many brokers, each with a directory and a port of its own, with ids from 1 on [default: as many as the data directory
+    /// is for]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(i32).range(1..))]
+    pub(crate) brokers: Option<i32>,
+    /// The port to listen on, the first of as many as there are brokers; 0 lets the system choose
     #[arg(short, long, value_name = "PORT", default_value_t = 9092)]
     pub(crate) port: u16,
     /// The address to listen on
@@ -35,6 +40,15 @@ pub(crate) struct BrokerArgs {
     /// A broker setting under its Kafka name; may be repeated
     #[arg(short = 'X', long = "property", value_name = "KEY=VALUE")]
     pub(crate) properties: Vec<Property>,
+}
+
+impl BrokerArgs {
+    /// The host that clients are told, if it is not the address that is listened on.
+    pub(crate) fn advertised_host(&self, bind: SocketAddr) -> Option<String> {
+        let everywhere = bind.ip().is_unspecified().then(|| "localhost".to_owned());
+        let named = self.host.parse::<std::net::IpAddr>().is_err().then(|| self.host.clone());
+        self.advertise.clone().or(everywhere).or(named)
+    }
 }
 
 fn fsync(text: &str) -> Result<FsyncPolicy, String> {

@@ -5,12 +5,14 @@ use super::Properties;
 const EXAMPLES: &str = "\
 Examples:
   milena metadata                                               nodes, and each partition's leader, epoch and replicas
-  milena metadata --watch -X metadata.max.age.ms=5000           each refresh: why, how long it took, what changed";
+  milena metadata --watch                                       each refresh: why, how long it took, which leaders moved
+  milena metadata --watch -X metadata.max.age.ms=300000         as seldom as a producer refreshes by itself";
 
 /// Show the cluster as the client sees it
 ///
 /// Nodes, leaders, leader epochs, in-sync replicas; the view's version (one more with each successful refresh) and age. With
-/// --watch each refresh is printed with its reason and duration, and the view again when it changed, until Ctrl-C.
+/// --watch the view is refreshed each second, and each refresh printed with its reason and duration, and the view again when
+/// it changed, until Ctrl-C.
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct MetadataArgs {

@@ -1,6 +1,7 @@
 //! The command line: what can be said, its help, and what is refused before anything is started.
 
 mod broker;
+mod cluster;
 mod consume;
 mod metadata;
 mod produce;
@@ -12,6 +13,7 @@ use std::path::PathBuf;
 use clap::{Args, Parser, Subcommand};
 
 pub(crate) use broker::BrokerArgs;
+pub(crate) use cluster::{ActionArg, ClusterArgs, ClusterCommand, api as intercepted_api};
 pub(crate) use consume::{ConsumeArgs, StartOffset};
 pub(crate) use metadata::MetadataArgs;
 pub(crate) use produce::{HeaderArg, ProduceArgs};
@@ -24,6 +26,7 @@ Examples:
   milena consume -t quakes -e                                   back again
   milena -b kafka1:9092,kafka2:9092 produce -t quakes FILE      to a real cluster
   milena broker --data /tmp/kafka --port 9092                   a broker for other programs
+  milena broker --brokers 3                                     three of them, which `milena cluster` kills and heals
 
 Exit codes: 0 done, 1 failed (what failed and what to do is on standard error), 2 the command line is wrong, 130 interrupted
 before everything was produced.";
@@ -71,6 +74,7 @@ pub(crate) enum Command {
     Topics(TopicsCommand),
     Metadata(MetadataArgs),
     Broker(BrokerArgs),
+    Cluster(ClusterArgs),
 }
 
 #[cfg(test)]

@@ -1,6 +1,7 @@
-//! `milena broker`: a broker in the foreground.
+//! `milena broker`: a broker in the foreground, or `several`.
 
 mod properties;
+mod several;
 
 use std::{
     io::{self, IsTerminal as _, Write as _},
@@ -9,7 +10,7 @@ use std::{
 };
 
 use anyhow::{Context as _, anyhow};
-use milena_broker::{Broker, BrokerConfig, BrokerError, ListenerConfig};
+use milena_broker::{Broker, BrokerConfig, BrokerError, EmbeddedCluster, ListenerConfig};
 
 use crate::{
     Outcome,
@@ -24,6 +25,9 @@ use crate::{
 pub(crate) async fn run(global: &Global, args: &BrokerArgs) -> anyhow::Result<Outcome> {
     allow_open_files();
     let stop = Stop::listen()?;
+    if let Some(brokers) = args.brokers.or_else(|| EmbeddedCluster::size_of(&global.data)) {
+        return several::run(global, args, brokers, &stop).await;
+    }
     let config = config(&global.data, args).await?;
     let broker = start(config).await?;
     Lent::forget(&global.data);
@@ -61,11 +65,9 @@ async fn config(dir: &Path, args: &BrokerArgs) -> anyhow::Result<BrokerConfig> {
     let mut config = BrokerConfig::new(dir);
     config.fsync = args.fsync;
     let bind = resolve(&args.host, args.port).await?;
-    let everywhere = bind.ip().is_unspecified().then(|| "localhost".to_owned());
-    let named = args.host.parse::<std::net::IpAddr>().is_err().then(|| args.host.clone());
     config.listeners = vec![ListenerConfig {
         bind,
-        advertised_host: args.advertise.clone().or(everywhere).or(named),
+        advertised_host: args.advertised_host(bind),
         ..ListenerConfig::loopback(args.port)
     }];
     for property in &args.properties {

@@ -28,6 +28,10 @@ pub(super) fn set(config: &mut BrokerConfig, key: &str, value: &str) -> Result<(
             let factor = number(value).filter(|n| *n > 0);
             config.default_replication_factor = factor.ok_or_else(|| invalid("a number, 1 or more"))?;
         }
+        "replica.lag.time.max.ms" => {
+            config.replica_lag_time_max =
+                millis(value).ok_or_else(|| invalid("a number of milliseconds, 1 or more"))?;
+        }
         "log.retention.check.interval.ms" => {
             config.retention_check_interval =
                 millis(value).ok_or_else(|| invalid("a number of milliseconds, 1 or more"))?;

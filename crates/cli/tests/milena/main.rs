@@ -4,6 +4,7 @@
 
 mod bad_input;
 mod broker;
+mod cluster;
 mod consume;
 mod kcat;
 mod produce;

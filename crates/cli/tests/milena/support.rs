@@ -29,6 +29,7 @@ pub(crate) fn earthquake_lines() -> Vec<String> {
 /// A place with a data directory that nobody else uses.
 pub(crate) struct Place {
     dir: TempDir,
+    data: PathBuf,
 }
 
 /// What a command said, and how it ended.
@@ -47,12 +48,17 @@ pub(crate) struct Running {
 
 impl Place {
     pub(crate) fn new() -> Self {
-        Self { dir: tempfile::tempdir().expect("a temporary directory") }
+        Self::with_data("data")
+    }
+
+    /// With a data directory of this name.
+    pub(crate) fn with_data(name: impl Into<PathBuf>) -> Self {
+        Self { dir: tempfile::tempdir().expect("a temporary directory"), data: name.into() }
     }
 
     /// The data directory of the commands that run here.
     pub(crate) fn data(&self) -> PathBuf {
-        self.dir.path().join("data")
+        self.dir.path().join(&self.data)
     }
 
     pub(crate) fn file(&self, name: &str, content: impl AsRef<[u8]>) -> PathBuf {
@@ -109,6 +115,15 @@ impl Place {
         }
     }
 
+    /// Starts a cluster of three here, and waits until it serves.
+    pub(crate) fn cluster(&self) -> (Running, String) {
+        let session = ["-X", "broker.session.timeout.ms=500"];
+        let mut cluster = self.start(&[&["broker", "--brokers", "3", "--port", "0"][..], &session].concat());
+        let bootstrap = cluster.first_line();
+        assert_eq!(bootstrap.split(',').count(), 3, "{bootstrap}");
+        (cluster, bootstrap)
+    }
+
     /// Starts `milena broker` here, and waits until it serves.
     pub(crate) fn broker(&self, port: &str) -> (Running, String) {
         let mut broker = self.start(&["broker", "--port", port]);
@@ -152,18 +167,26 @@ impl Running {
 
     /// Waits for the first line of its output, and keeps on reading, so that it never waits for us.
     pub(crate) fn first_line(&mut self) -> String {
-        let mut stdout = BufReader::new(self.child().stdout.take().expect("its output was not taken before"));
+        self.lines().next().expect("a line")
+    }
+
+    /// The lines of its output, each waited for. All are read, so that it never waits for us.
+    pub(crate) fn lines(&mut self) -> impl Iterator<Item = String> + use<> {
+        let stdout = BufReader::new(self.child().stdout.take().expect("its output was not taken before"));
         let mut stderr = self.child().stderr.take().expect("its errors were not taken before");
         thread::spawn(move || std::io::copy(&mut stderr, &mut std::io::sink()));
         let (tell, told) = mpsc::channel();
         thread::spawn(move || {
-            let mut line = String::new();
-            let read = stdout.read_line(&mut line);
-            let _ = tell.send(read.map(|_| line));
-            let _ = std::io::copy(&mut stdout, &mut std::io::sink());
+            for line in stdout.lines() {
+                let _ = tell.send(line);
+            }
         });
-        let line = told.recv_timeout(LIMIT).expect("a first line in time").expect("readable output");
-        line.trim_end().to_owned()
+        let next = move || match told.recv_timeout(LIMIT) {
+            Ok(line) => Some(line.expect("readable output").trim_end().to_owned()),
+            Err(mpsc::RecvTimeoutError::Disconnected) => None,
+            Err(mpsc::RecvTimeoutError::Timeout) => panic!("no line in time"),
+        };
+        std::iter::from_fn(next)
     }
 
     /// Reads so many bytes of its output, and closes it.
