@@ -179,3 +179,20 @@ fn replication_29_the_state_survives_rolled_segments_and_retention() {
     );
     append(&mut log, &batch(60)).unwrap();
 }
+
+#[test]
+fn replication_29_the_last_five_batches_are_known_after_a_restart_whatever_segments_they_are_in() {
+    for clean in [true, false] {
+        let fs = disk();
+        let mut log = open(&fs, options(small_segments(300)));
+        for n in 0..8 {
+            append(&mut log, &batch(n * 3)).unwrap();
+        }
+        assert!(log.segment_base_offsets().len() > 2, "the last five are in several segments");
+        let mut log = reopened(&fs, log, clean);
+        for n in 3..8 {
+            assert!(append(&mut log, &batch(n * 3)).unwrap().duplicate, "batch {n}, clean: {clean}");
+        }
+        append(&mut log, &batch(24)).unwrap();
+    }
+}

@@ -5,6 +5,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::AtomicI64;
 
+use milena_protocol::records::BatchHeader;
 use parking_lot::RwLock;
 
 use super::{Log, LogOptions, SharedLog};
@@ -118,14 +119,7 @@ impl Log {
                 }
             }
         }
-        let mut recent = Vec::new();
-        let mut scanner = self.active.scan_tail(RECENT_BATCHES_BYTES)?;
-        while let Some(batch) = scanner.next()? {
-            if batch.header.has_producer_id() && !batch.header.attributes.is_control() {
-                recent.push(batch.header);
-            }
-        }
-        state.remember_older(&recent);
+        state.remember_older(&recent_batches(&segments)?);
         state.remove_expired(now_ms, self.producer_id_expiration_ms);
         self.producer_state = state;
         Ok(())
@@ -155,6 +149,29 @@ impl Log {
         };
         Ok(entries.iter().filter_map(|entry| offset(&entry.name)).collect())
     }
+}
+
+/// Headers of the producers' batches in about the last [`RECENT_BATCHES_BYTES`], in as many segments as those are.
+fn recent_batches(segments: &[Arc<LogSegment>]) -> Result<Vec<BatchHeader>> {
+    let mut wanted = RECENT_BATCHES_BYTES;
+    let mut tails = Vec::new();
+    for segment in segments.iter().rev() {
+        if wanted == 0 {
+            break;
+        }
+        tails.push((segment, wanted));
+        wanted = wanted.saturating_sub(segment.size());
+    }
+    let mut recent = Vec::new();
+    for (segment, bytes) in tails.into_iter().rev() {
+        let mut scanner = segment.scan_tail(bytes)?;
+        while let Some(batch) = scanner.next()? {
+            if batch.header.has_producer_id() && !batch.header.attributes.is_control() {
+                recent.push(batch.header);
+            }
+        }
+    }
+    Ok(recent)
 }
 
 struct OpenedSegments {
