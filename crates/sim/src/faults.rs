@@ -258,7 +258,7 @@ async fn down(sim: &Arc<Sim>, broker: i32, ending: Ending, lasts: Duration) {
 async fn leave(sim: &Arc<Sim>, broker: i32, lasts: Duration) {
     let Some(host) = sim.host(broker) else { return };
     let (left, has_left) = tokio::sync::oneshot::channel();
-    let leaving = host.with_broker(|broker| {
+    let leaving = host.spawn(|broker| {
         let leave = broker.leave();
         broker.spawn(async move {
             leave.await;

@@ -18,6 +18,7 @@ use crate::network::{Accepted, CLIENT_PORT, INTERNAL_PORT, Place, SimStream};
 use crate::note;
 use crate::plan::Plan;
 use crate::sim::Sim;
+use crate::tap::{self, Seen};
 
 /// The listener for clients.
 const CLIENTS: &str = "PLAINTEXT";
@@ -167,6 +168,10 @@ impl Host {
         if process.broker.is_some() {
             return;
         }
+        // The power went while it was starting.
+        if self.disk.is_powered_off() {
+            self.restore_disk(sim);
+        }
         if std::mem::take(&mut process.lost_power) {
             sim.network.host_returns(self.place());
         }
@@ -212,15 +217,18 @@ impl Host {
             sim.history().broken.push(broken);
         }
         if ending == Ending::PowerCut {
-            let plan = {
-                let mut chance = sim.chance();
-                if chance.percent(30) { CrashPlan::DropUnsynced } else { CrashPlan::Torn(chance.number()) }
-            };
-            if let Err(error) = self.disk.restart(plan) {
-                sim.history()
-                    .broken
-                    .push(format!("the disk of broker {} does not come back: {error}", self.id));
-            }
+            self.restore_disk(sim);
+        }
+    }
+
+    /// Gives the disk its power back, with what survived.
+    fn restore_disk(&self, sim: &Sim) {
+        let plan = {
+            let mut chance = sim.chance();
+            if chance.percent(30) { CrashPlan::DropUnsynced } else { CrashPlan::Torn(chance.number()) }
+        };
+        if let Err(error) = self.disk.restart(plan) {
+            sim.history().broken.push(format!("the disk of broker {} does not come back: {error}", self.id));
         }
     }
 
@@ -233,6 +241,14 @@ impl Host {
         if let Some(broker) = process.broker.take() {
             let _remains = broker.kill();
         }
+    }
+
+    /// Runs a task on the broker that ends with it; None when it does not run.
+    pub fn spawn(&self, task: impl FnOnce(&SimulatedBroker) -> AbortHandle) -> Option<AbortHandle> {
+        let mut process = self.process();
+        let handle = task(process.broker.as_ref()?);
+        process.tasks.push(handle.clone());
+        Some(handle)
     }
 
     /// Holds the process where it is, or lets it go on.
@@ -322,9 +338,13 @@ async fn serve(sim: Arc<Sim>, id: i32, entry: RequestEntry, accepted: Accepted) 
     let out = stream.clone();
     let requests = async {
         while let Ok(Some(frame)) = stream.frame().await {
+            let seen = if sim.trace.is_on() { tap::request(&frame) } else { None };
+            if let Some((_, said)) = &seen {
+                note!(sim.trace, "{peer} -> b{id} {said}");
+            }
             match entry.handle(address, &listener, frame).await {
                 Ok(answer) => {
-                    if answers.send(answer).is_err() {
+                    if answers.send((seen.map(|(seen, _)| seen), answer)).is_err() {
                         return;
                     }
                 }
@@ -335,7 +355,7 @@ async fn serve(sim: Arc<Sim>, id: i32, entry: RequestEntry, accepted: Accepted) 
             }
         }
     };
-    let mut written = std::pin::pin!(write_answers(out, queue));
+    let mut written = std::pin::pin!(write_answers(&sim, (id, peer), out, queue));
     tokio::select! {
         biased;
         () = requests => {}
@@ -345,16 +365,23 @@ async fn serve(sim: Arc<Sim>, id: i32, entry: RequestEntry, accepted: Accepted) 
     written.await;
 }
 
-async fn write_answers(out: SimStream, mut queue: UnboundedReceiver<Answering>) {
-    while let Some(answer) = queue.recv().await {
+async fn write_answers(
+    sim: &Sim,
+    (id, peer): (i32, Place),
+    out: SimStream,
+    mut queue: UnboundedReceiver<(Option<Seen>, Answering)>,
+) {
+    while let Some((seen, answer)) = queue.recv().await {
         let answer: Result<Option<Frame>, String> = match answer {
             Answering::Now(frame) => Ok(frame),
             Answering::Later(later) => later.await,
         };
         let Ok(answer) = answer else { return };
-        if let Some(frame) = answer
-            && out.send(frame.to_bytes()).is_err()
-        {
+        let Some(frame) = answer.map(|frame| frame.to_bytes()) else { continue };
+        if let Some(said) = seen.and_then(|seen| tap::answer(seen, &frame)) {
+            note!(sim.trace, "b{id} -> {peer} {said}");
+        }
+        if out.send(frame).is_err() {
             return;
         }
     }

@@ -26,6 +26,7 @@ pub mod network;
 pub mod plan;
 mod run;
 pub mod sim;
+mod tap;
 pub mod trace;
 
 pub use run::{Options, Report, count_panics, run};

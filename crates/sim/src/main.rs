@@ -1,5 +1,6 @@
 //! `sim`: plays seeds and says which of them show a fault of ours.
 
+use std::collections::BTreeMap;
 use std::io::Write;
 use std::ops::Range;
 use std::process::ExitCode;
@@ -37,7 +38,9 @@ fn main() -> Result<ExitCode> {
     let arguments = Arguments::parse();
     if arguments.logs {
         tracing_subscriber::fmt()
-            .with_env_filter(tracing_subscriber::EnvFilter::new("milena_broker=debug,milena_storage=debug"))
+            .with_env_filter(tracing_subscriber::EnvFilter::new(
+                "milena_broker=debug,milena_storage=debug,milena_core=debug",
+            ))
             .without_time()
             .with_writer(std::io::stdout)
             .init();
@@ -106,11 +109,15 @@ fn summarise(report: &Report) -> Result<()> {
         report.lasted,
         report.hash
     )?;
-    for violation in report.violations.iter().take(20) {
-        writeln!(out, "  {violation}")?;
+    // One of each kind is enough to begin with.
+    let kind = |violation: &String| violation.split(':').next().unwrap_or_default().to_owned();
+    let mut kinds = BTreeMap::new();
+    for violation in &report.violations {
+        kinds.entry(kind(violation)).or_insert((violation, 0)).1 += 1;
     }
-    if report.violations.len() > 20 {
-        writeln!(out, "  and {} more", report.violations.len() - 20)?;
+    for (violation, count) in kinds.into_values() {
+        let others = if count > 1 { format!(" (and {} more)", count - 1) } else { String::new() };
+        writeln!(out, "  {violation}{others}")?;
     }
     Ok(())
 }

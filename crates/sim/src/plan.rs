@@ -69,6 +69,9 @@ impl Plan {
     pub fn random(chance: &mut Chance) -> Self {
         let brokers = chance.pick(&[3, 3, 3, 4, 5]);
         let is_durable = chance.percent(60);
+        let segment_bytes = chance.pick(&[3_000, 8_000, 1 << 20]);
+        // A batch has to fit into a segment.
+        let largest = if segment_bytes < 1 << 20 { 2_048 } else { 1 << 20 };
         let producers = chance.range(1, 2);
         Self {
             brokers: (1..=brokers).collect(),
@@ -77,10 +80,12 @@ impl Plan {
             fsync: if is_durable { FsyncPolicy::EveryBatch } else { FsyncPolicy::Os },
             session_timeout: ms(chance.pick(&[2_000, 3_000, 5_000])),
             lag_time_max: ms(chance.pick(&[1_000, 2_000, 4_000])),
-            segment_bytes: chance.pick(&[1_000, 8_000, 1 << 20]),
+            segment_bytes,
             latency: chance.pick(&[(ms(0), ms(1)), (ms(0), ms(4)), (ms(1), ms(30))]),
             disk: ms(chance.pick(&[0, 0, 1, 10])),
-            producers: (0..producers).map(|index| ProducerPlan::random(index, brokers, chance)).collect(),
+            producers: (0..producers)
+                .map(|index| ProducerPlan::random(index, brokers, largest, chance))
+                .collect(),
             consumers: 1,
             faults_for: secs(chance.range(10, 30)),
             calm_for: secs(15),
@@ -100,7 +105,7 @@ impl Plan {
 }
 
 impl ProducerPlan {
-    fn random(index: u64, brokers: i32, chance: &mut Chance) -> Self {
+    fn random(index: u64, brokers: i32, largest: usize, chance: &mut Chance) -> Self {
         let mut config = ProducerConfig { acks: Acks::All, ..ProducerConfig::default() };
         config.client.bootstrap = (1..=brokers).map(|id| (format!("broker-{id}"), CLIENT_PORT)).collect();
         config.client.client_id = format!("producer-{index}");
@@ -111,7 +116,7 @@ impl ProducerPlan {
         config.client.allow_auto_create_topics = false;
         config.linger = ms(chance.pick(&[0, 5, 50]));
         config.batch_size = chance.pick(&[0, 200, 1_000, 16 << 10]);
-        config.max_request_size = chance.pick(&[2_048, 1 << 20]);
+        config.max_request_size = largest.min(chance.pick(&[2_048, 1 << 20]));
         config.buffer_memory = chance.pick(&[16 << 10, 32 << 20]);
         config.delivery_timeout = secs(chance.pick(&[4, 10, 60]));
         if chance.one_in(5) {
@@ -119,8 +124,8 @@ impl ProducerPlan {
         }
         Self {
             config,
-            pause: ms(chance.pick(&[20, 100, 400])),
-            burst: chance.pick(&[1, 3, 10]),
+            pause: ms(chance.pick(&[100, 300, 1_000])),
+            burst: chance.pick(&[1, 3, 8]),
             names_partitions: chance.percent(70),
         }
     }
