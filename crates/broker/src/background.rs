@@ -1,5 +1,5 @@
-//! [`Background`]: what a broker does unasked: retention, checkpoints, replication, the groups' timeouts, and fsync under
-//! an interval.
+//! [`Background`]: what a broker does unasked: retention, compaction, checkpoints, replication, the groups' timeouts, and
+//! fsync under an interval.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -30,6 +30,9 @@ impl Background {
         let mut tasks = vec![
             node.gate.spawn(every(node.config.retention_check_interval, node.clone(), |node| {
                 node.replica_manager.delete_old_segments();
+            })),
+            node.gate.spawn(every(node.config.log_cleaner_backoff, node.clone(), |node| {
+                node.replica_manager.clean_logs();
             })),
             node.gate.spawn(every(CHECKPOINT_EVERY, node.clone(), |node| {
                 if let Err(error) = node.replica_manager.logs().checkpoint() {

@@ -56,6 +56,8 @@ pub struct BrokerConfig {
     pub fsync: FsyncPolicy,
     /// `log.retention.check.interval.ms`.
     pub retention_check_interval: Duration,
+    /// `log.cleaner.backoff.ms`: how often logs are looked at that are to be compacted.
+    pub log_cleaner_backoff: Duration,
     /// `replica.lag.time.max.ms`: a follower that has not caught up for so long is in sync no more.
     pub replica_lag_time_max: Duration,
     /// `replica.selector.class`.
@@ -87,6 +89,7 @@ impl BrokerConfig {
             log: LogConfig::default(),
             fsync: FsyncPolicy::default(),
             retention_check_interval: Duration::from_mins(5),
+            log_cleaner_backoff: Duration::from_secs(15),
             replica_lag_time_max: DEFAULT_REPLICA_LAG_TIME_MAX,
             replica_selector: ReplicaSelector::default(),
             socket: SocketConfig::default(),

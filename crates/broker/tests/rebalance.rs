@@ -18,6 +18,7 @@ async fn elections_21_a_broker_that_comes_back_leads_again() {
         (0..6).filter_map(|partition| cluster.leader("t", partition)).collect()
     };
     let before = leaders(&cluster);
+    assert_eq!(before.len(), 6);
     let victim = before[0];
     cluster.kill(victim).unwrap();
     cluster.wait("other leaders", |cluster| !leaders(cluster).contains(&victim)).await.unwrap();

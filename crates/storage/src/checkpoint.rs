@@ -17,6 +17,8 @@ pub const RECOVERY_POINT_FILE: &str = "recovery-point-offset-checkpoint";
 pub const HIGH_WATERMARK_FILE: &str = "replication-offset-checkpoint";
 /// Log start offsets that DeleteRecords moved beyond the first segment's.
 pub const LOG_START_OFFSET_FILE: &str = "log-start-offset-checkpoint";
+/// Offsets up to which each log was compacted.
+pub const CLEANER_OFFSET_FILE: &str = "cleaner-offset-checkpoint";
 /// Says that the broker closed its logs; removed when they are opened.
 pub const CLEAN_SHUTDOWN_FILE: &str = ".kafka_cleanshutdown";
 /// Which cluster and node a directory belongs to.

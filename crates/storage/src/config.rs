@@ -41,8 +41,8 @@ pub enum FsyncPolicy {
 pub struct CleanupPolicy {
     /// Old segments are deleted by time and size.
     pub delete: bool,
-    /// Only the last record of each key need be kept. The log accepts the setting, and checks that records have keys,
-    /// but does not compact yet: it keeps everything.
+    /// Only the last record of each key is kept ([`LogManager::clean_logs`](crate::LogManager::clean_logs)); records must
+    /// have keys.
     pub compact: bool,
 }
 

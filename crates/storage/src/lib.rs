@@ -31,8 +31,7 @@
 //! # Ok::<(), milena_storage::StorageError>(())
 //! ```
 //!
-//! Not here: compaction. It would write a sealed segment's surviving batches to `.cleaned` files and swap them in with
-//! the segment list, which is replaced whole; readers and recovery already cope with the holes in the offsets.
+//! Not here: transactions' aborted records are not left out by compaction, since nothing writes any.
 
 #![forbid(unsafe_code)]
 
@@ -52,8 +51,8 @@ pub use config::{CleanupPolicy, ConfigKey, ConfigType, FsyncPolicy, LogConfig};
 pub use error::{ErrorKind, Result, StorageError};
 pub use leader_epoch::{EpochEntry, LEADER_EPOCH_FILE, LeaderEpochFileCache};
 pub use log::{
-    AppendOrigin, FetchData, Log, LogAppendInfo, LogOptions, LogReader, PRODUCER_ID_EXPIRATION_MS,
-    PendingFlush, TimestampAndOffset,
+    AppendOrigin, Cleanable, CleanedGroup, Cleaning, DirtyPart, FetchData, Log, LogAppendInfo, LogOptions,
+    LogReader, PRODUCER_ID_EXPIRATION_MS, PendingFlush, TimestampAndOffset,
 };
 pub use log_manager::{DELETE_SUFFIX, LOCK_FILE, LogHandle, LogManager, LogManagerOptions};
 pub use producer_state::{BatchMetadata, NUM_BATCHES_TO_RETAIN, ProducerStateEntry, ProducerStateManager};

@@ -1,6 +1,6 @@
 //! A broker's log directory: its lock, its identity, its checkpoints and its logs (Kafka: `LogManager`).
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -9,13 +9,13 @@ use parking_lot::{Mutex, RwLock};
 
 use crate::TopicPartition;
 use crate::checkpoint::{
-    CLEAN_SHUTDOWN_FILE, HIGH_WATERMARK_FILE, LOG_START_OFFSET_FILE, META_PROPERTIES_FILE, MetaProperties,
-    RECOVERY_POINT_FILE, read_offsets, write_offsets,
+    CLEAN_SHUTDOWN_FILE, CLEANER_OFFSET_FILE, HIGH_WATERMARK_FILE, LOG_START_OFFSET_FILE,
+    META_PROPERTIES_FILE, MetaProperties, RECOVERY_POINT_FILE, read_offsets, write_offsets,
 };
 use crate::config::{FsyncPolicy, LogConfig};
-use crate::error::{IoContext, Result, StorageError};
+use crate::error::{ErrorKind, IoContext, Result, StorageError};
 use crate::fs::{FileLock, SharedFileSystem, write_file_atomically};
-use crate::log::{Log, LogOptions, LogReader, PRODUCER_ID_EXPIRATION_MS};
+use crate::log::{Cleanable, Log, LogOptions, LogReader, PRODUCER_ID_EXPIRATION_MS};
 use crate::topic_partition::is_valid_topic_name;
 
 /// The lock that keeps two brokers out of one directory.
@@ -65,6 +65,8 @@ pub struct LogManager {
     logs: RwLock<BTreeMap<TopicPartition, Arc<LogHandle>>>,
     /// Held while checkpoints are written, so that an older one does not replace a newer one.
     checkpointing: Mutex<()>,
+    /// Held while a log is compacted: one at a time.
+    cleaning: Mutex<()>,
     _lock: Box<dyn FileLock>,
 }
 
@@ -122,16 +124,19 @@ impl LogManager {
             meta_properties,
             logs: RwLock::new(BTreeMap::new()),
             checkpointing: Mutex::new(()),
+            cleaning: Mutex::new(()),
             _lock: lock,
         };
         let clean_shutdown = manager.take_clean_shutdown_marker()?;
         let recovery_points = manager.read_checkpoint(RECOVERY_POINT_FILE);
         let start_offsets = manager.read_checkpoint(LOG_START_OFFSET_FILE);
+        let clean_offsets = manager.read_checkpoint(CLEANER_OFFSET_FILE);
         for topic_partition in manager.find_logs()? {
             let options = LogOptions {
                 config: config_of(&topic_partition.topic),
                 recovery_point: recovery_points.get(&topic_partition).copied().unwrap_or(0),
                 log_start_offset: start_offsets.get(&topic_partition).copied().unwrap_or(0),
+                first_dirty_offset: clean_offsets.get(&topic_partition).copied().unwrap_or(0),
                 clean_shutdown,
                 ..manager.log_options()
             };
@@ -274,6 +279,69 @@ impl LogManager {
         write_offsets(&*self.fs, &self.dir.join(LOG_START_OFFSET_FILE), &start_offsets)
     }
 
+    /// Compacts the logs that need it, the dirtiest first, until none does; answers how many passes there were.
+    /// `high_watermark` is that of a partition, None for one that is to be left alone. Appends and reads go on meanwhile.
+    ///
+    /// A log with a batch that cannot be read is left alone from then on, and said so in the process's log.
+    ///
+    /// # Errors
+    /// When it cannot be written down how far logs have been compacted.
+    pub fn clean_logs(
+        &self,
+        now_ms: i64,
+        high_watermark: impl Fn(&TopicPartition) -> Option<i64>,
+    ) -> Result<usize> {
+        let _cleaning = self.cleaning.lock();
+        let mut left_alone = BTreeSet::new();
+        let mut passes = 0;
+        while let Some((handle, cleanable)) = self.dirtiest(now_ms, &high_watermark, &left_alone) {
+            let name = handle.topic_partition();
+            match clean(&handle, cleanable, now_ms) {
+                Ok(true) => {
+                    tracing::debug!(partition = %name, ?cleanable, "compacted");
+                    passes += 1;
+                    self.write_clean_offsets()?;
+                }
+                // It was cut meanwhile.
+                Ok(false) => drop(left_alone.insert(name.clone())),
+                Err(error) => {
+                    tracing::error!(partition = %name, %error, "the log cannot be compacted");
+                    left_alone.insert(name.clone());
+                    if error.kind() != ErrorKind::Storage {
+                        handle.log().lock().cleaning_has_failed();
+                    }
+                }
+            }
+        }
+        Ok(passes)
+    }
+
+    fn dirtiest(
+        &self,
+        now_ms: i64,
+        high_watermark: impl Fn(&TopicPartition) -> Option<i64>,
+        left_alone: &BTreeSet<TopicPartition>,
+    ) -> Option<(Arc<LogHandle>, Cleanable)> {
+        let logs = self.logs().into_iter().filter(|handle| !left_alone.contains(handle.topic_partition()));
+        let cleanable = logs.filter_map(|handle| {
+            let high_watermark = high_watermark(handle.topic_partition())?;
+            let cleanable = handle.log().lock().cleanable(now_ms, high_watermark)?;
+            Some((handle, cleanable))
+        });
+        cleanable.max_by(|(_, one), (_, other)| one.dirty_ratio.total_cmp(&other.dirty_ratio))
+    }
+
+    fn write_clean_offsets(&self) -> Result<()> {
+        let mut offsets = BTreeMap::new();
+        for handle in self.logs() {
+            let log = handle.log().lock();
+            if log.config().cleanup_policy.compact {
+                offsets.insert(handle.topic_partition().clone(), log.first_dirty_offset());
+            }
+        }
+        write_offsets(&*self.fs, &self.dir.join(CLEANER_OFFSET_FILE), &offsets)
+    }
+
     /// Writes the high watermarks.
     ///
     /// # Errors
@@ -343,6 +411,19 @@ impl LogManager {
         }
         Ok(found)
     }
+}
+
+/// One pass; answers false if the log was cut meanwhile.
+fn clean(handle: &LogHandle, cleanable: Cleanable, now_ms: i64) -> Result<bool> {
+    let (mut cleaning, dirty) = handle.log().lock().begin_cleaning(cleanable, now_ms);
+    cleaning.read(dirty)?;
+    while let Some(group) = cleaning.next_group()? {
+        if !handle.log().lock().swap_in(&group, now_ms)? {
+            return Ok(false);
+        }
+    }
+    handle.log().lock().cleaned_up_to(cleaning.end_offset());
+    Ok(true)
 }
 
 fn take_lock(fs: &SharedFileSystem, dir: &Path) -> Result<Box<dyn FileLock>> {

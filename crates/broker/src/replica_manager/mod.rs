@@ -336,6 +336,17 @@ impl ReplicaManager {
         }
     }
 
+    /// Compacts the logs of the topics that want it. Blocking.
+    pub(crate) fn clean_logs(&self) {
+        let high_watermark = |name: &TopicPartition| {
+            let partition = self.partition(&name.topic, name.partition).ok()?;
+            Some(partition.high_watermark())
+        };
+        if let Err(error) = self.logs.clean_logs(self.clock.now_ms(), high_watermark) {
+            tracing::error!(%error, "how far logs are compacted cannot be written down");
+        }
+    }
+
     /// Deletes what is older or larger than topics may be. Blocking.
     pub(crate) fn delete_old_segments(&self) {
         let now_ms = self.clock.now_ms();

@@ -143,10 +143,11 @@ impl Client {
         loop {
             let data = self.fetch(topic, partition, offset).await;
             assert_eq!(data.error_code, ErrorCode::NONE);
-            let records = values(data.records.unwrap());
-            let Some((last, _)) = records.last() else { return all };
-            offset = last + 1;
-            all.extend(records);
+            let records = data.records.unwrap();
+            // Compaction leaves batches without records.
+            let Some(last) = RecordBatches::new(records.clone()).last() else { return all };
+            offset = last.unwrap().header().next_offset();
+            all.extend(values(records));
         }
     }
 

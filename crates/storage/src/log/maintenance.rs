@@ -81,6 +81,7 @@ impl Log {
         self.shared.log_end_offset.store(end, Ordering::Release);
         self.shared.log_start_offset.fetch_min(end, Ordering::AcqRel);
         self.recovery_point = self.recovery_point.min(end);
+        self.first_dirty_offset = self.first_dirty_offset.min(end);
         self.leader_epochs.truncate_from_end(end)?;
         self.rebuild_producer_state(now_ms)?;
         if self.fsync == FsyncPolicy::EveryBatch {

@@ -1,10 +1,13 @@
 //! One partition's log: segments, the state of its producers, its leader epochs (Kafka: `UnifiedLog`, `LocalLog`).
 
 mod append;
+mod cleaner;
 mod flush;
 mod maintenance;
+mod offset_map;
 mod open;
 mod reader;
+mod swap;
 mod validate;
 
 use std::path::{Path, PathBuf};
@@ -24,6 +27,7 @@ use crate::producer_state::ProducerStateManager;
 use crate::segment::{LogSegment, RollParams};
 
 pub use self::append::{AppendOrigin, LogAppendInfo};
+pub use self::cleaner::{Cleanable, CleanedGroup, Cleaning, DirtyPart};
 pub use self::flush::PendingFlush;
 pub use self::reader::{FetchData, LogReader, TimestampAndOffset};
 
@@ -43,6 +47,8 @@ pub struct LogOptions {
     pub recovery_point: i64,
     /// Where DeleteRecords or retention has moved the log's start (from the log start offset checkpoint; 0 for none).
     pub log_start_offset: i64,
+    /// Everything before this offset was compacted (from the cleaner offset checkpoint; 0 for nothing).
+    pub first_dirty_offset: i64,
     /// Whether the log was closed well: then its files are trusted, else they are recovered.
     pub clean_shutdown: bool,
     /// The topic's id for a log that has none yet.
@@ -57,6 +63,7 @@ impl Default for LogOptions {
             producer_id_expiration_ms: PRODUCER_ID_EXPIRATION_MS,
             recovery_point: 0,
             log_start_offset: 0,
+            first_dirty_offset: 0,
             clean_shutdown: false,
             topic_id: None,
         }
@@ -87,6 +94,10 @@ pub struct Log {
     last_flush_ms: i64,
     /// How often the end moved back.
     truncations: u64,
+    /// Everything before it was compacted.
+    first_dirty_offset: i64,
+    /// Whether a batch cannot be compacted.
+    cleaning_failed: bool,
     /// Whether the log's own directory is known to be on disk.
     parent_synced: bool,
     /// Why no append is possible any more.
@@ -235,7 +246,12 @@ impl Log {
         let entries = |size: usize| usize::try_from(self.config.segment_index_bytes).unwrap_or(0) / size;
         RollParams {
             segment_bytes: u64::try_from(self.config.segment_bytes).unwrap_or(0),
-            segment_ms: self.config.segment_ms,
+            // What is to be compacted in time has to be sealed in time.
+            segment_ms: if self.config.cleanup_policy.compact {
+                self.config.segment_ms.min(self.config.max_compaction_lag_ms)
+            } else {
+                self.config.segment_ms
+            },
             max_index_entries: entries(8).max(1),
             // Kafka leaves one entry of the time index for the segment's end.
             max_time_index_entries: entries(12).saturating_sub(1).max(1),

@@ -8,6 +8,7 @@ use std::sync::atomic::AtomicI64;
 use milena_protocol::records::BatchHeader;
 use parking_lot::RwLock;
 
+use super::swap::finish_swaps;
 use super::{Log, LogOptions, SharedLog};
 use crate::TopicPartition;
 use crate::checkpoint::{PARTITION_METADATA_FILE, read_partition_metadata};
@@ -17,7 +18,7 @@ use crate::fs::SharedFileSystem;
 use crate::leader_epoch::LeaderEpochFileCache;
 use crate::producer_state::{ProducerStateManager, SNAPSHOT_SUFFIX, read_snapshot};
 use crate::segment::{
-    INDEX_SUFFIX, LOG_SUFFIX, LogSegment, TIME_INDEX_SUFFIX, parse_segment_file, segment_file,
+    INDEX_SUFFIX, LOG_SUFFIX, LogSegment, TIME_INDEX_SUFFIX, parse_segment_file, remove_files, segment_file,
 };
 
 /// How far back from the end batches are looked at to remember more than the last batch of each producer, which is all
@@ -74,6 +75,12 @@ impl Log {
             recovery_point: if options.clean_shutdown { log_end_offset } else { options.recovery_point },
             last_flush_ms: now_ms,
             truncations: 0,
+            first_dirty_offset: if options.first_dirty_offset > log_end_offset {
+                0
+            } else {
+                options.first_dirty_offset
+            },
+            cleaning_failed: false,
             parent_synced: false,
             poisoned: None,
         };
@@ -188,6 +195,7 @@ fn open_segments(
     epochs: &mut LeaderEpochFileCache,
     now_ms: i64,
 ) -> Result<OpenedSegments> {
+    finish_swaps(fs, dir, now_ms)?;
     let bases: Vec<i64> = clean_up_dir(fs, dir)?.into_iter().collect();
     let mut opened = OpenedSegments { segments: Vec::new(), recovered: Vec::new() };
     let mut keep = bases.len();
@@ -267,14 +275,7 @@ fn clean_up_dir(fs: &SharedFileSystem, dir: &Path) -> Result<BTreeSet<i64>> {
     Ok(bases)
 }
 
-/// Removes a segment's files, the batches last: a crash in between leaves a segment without indexes, not indexes that
-/// would be taken for a later segment's.
+/// Removes a segment's files.
 pub(super) fn remove_segment_files(fs: &SharedFileSystem, dir: &Path, base: i64) -> Result<()> {
-    for suffix in [INDEX_SUFFIX, TIME_INDEX_SUFFIX, LOG_SUFFIX] {
-        let path = segment_file(dir, base, suffix);
-        if fs.exists(&path) {
-            fs.remove_file(&path).at(&path)?;
-        }
-    }
-    Ok(())
+    remove_files(&**fs, dir, base, "")
 }

@@ -134,7 +134,8 @@ impl LogReader {
             }
             // The batch's newest record lies before the log's start: look behind the batch.
             while let Some(scanned) = scanner.next()? {
-                if scanned.header.max_timestamp >= timestamp {
+                // One without records has been compacted away.
+                if scanned.header.max_timestamp >= timestamp && scanned.header.record_count > 0 {
                     let batch = scanner.read(&scanned)?;
                     return find_record(&batch, |at, offset| at >= timestamp && offset >= start);
                 }

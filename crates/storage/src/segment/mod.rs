@@ -66,7 +66,19 @@ impl LogSegment {
     /// Opens the segment's files, creating those that are missing. Nothing is known yet of what is in them: follow it
     /// with [`load`](Self::load) or [`recover`](Self::recover).
     pub(crate) fn open(fs: &dyn FileSystem, dir: &Path, base_offset: i64, now_ms: i64) -> Result<Self> {
-        let path = segment_file(dir, base_offset, LOG_SUFFIX);
+        Self::open_named(fs, dir, base_offset, "", now_ms)
+    }
+
+    /// The same for files whose names end with `extra`, which are no part of the log (yet).
+    pub(crate) fn open_named(
+        fs: &dyn FileSystem,
+        dir: &Path,
+        base_offset: i64,
+        extra: &str,
+        now_ms: i64,
+    ) -> Result<Self> {
+        let named = |suffix: &str| segment_file(dir, base_offset, &format!("{suffix}{extra}"));
+        let path = named(LOG_SUFFIX);
         let file = fs.open(&path, OpenMode::Create).at(&path)?;
         let size = file.len().at(&path)?;
         Ok(Self {
@@ -74,11 +86,23 @@ impl LogSegment {
             file,
             size: AtomicU64::new(size),
             next_offset: AtomicI64::new(base_offset),
-            offset_index: OffsetIndex::open(fs, &segment_file(dir, base_offset, INDEX_SUFFIX))?,
-            time_index: TimeIndex::open(fs, &segment_file(dir, base_offset, TIME_INDEX_SUFFIX))?,
+            offset_index: OffsetIndex::open(fs, &named(INDEX_SUFFIX))?,
+            time_index: TimeIndex::open(fs, &named(TIME_INDEX_SUFFIX))?,
             progress: Mutex::new(Progress::new(base_offset, now_ms)),
             path,
         })
+    }
+
+    /// Creates a segment without batches under names that end with `extra`, in place of files that have them.
+    pub(crate) fn create(
+        fs: &dyn FileSystem,
+        dir: &Path,
+        base_offset: i64,
+        extra: &str,
+        now_ms: i64,
+    ) -> Result<Self> {
+        remove_files(fs, dir, base_offset, extra)?;
+        Self::open_named(fs, dir, base_offset, extra, now_ms)
     }
 
     pub(crate) fn base_offset(&self) -> i64 {
@@ -106,6 +130,16 @@ impl LogSegment {
     pub(crate) fn newest_timestamp(&self) -> i64 {
         let progress = *self.progress.lock();
         if progress.max_timestamp >= 0 { progress.max_timestamp } else { progress.created_ms }
+    }
+
+    /// The first batch's largest timestamp, if it has one.
+    pub(crate) fn first_timestamp(&self) -> Option<i64> {
+        self.progress.lock().first_timestamp
+    }
+
+    /// Entries of the larger index.
+    pub(crate) fn index_entries(&self) -> usize {
+        self.offset_index.len().max(self.time_index.len())
     }
 
     /// Whether `batches` of `len` bytes must go to a new segment (Kafka: `LogSegment.shouldRoll`).
@@ -161,7 +195,7 @@ impl LogSegment {
     fn note_batch(&self, batch: &ScannedBatch, index_interval_bytes: u64) {
         let header = &batch.header;
         let mut progress = self.progress.lock();
-        if header.max_timestamp > progress.max_timestamp {
+        if has_timestamp(header) && header.max_timestamp > progress.max_timestamp {
             progress.max_timestamp = header.max_timestamp;
             progress.offset_of_max_timestamp = header.last_offset();
         }
@@ -256,7 +290,8 @@ impl LogSegment {
         let position = self.lookup(indexed.max(start_offset))?;
         let mut scanner = BatchScanner::new(&*self.file, &self.path, position, self.size());
         while let Some(batch) = scanner.next()? {
-            if batch.header.max_timestamp >= timestamp && batch.header.last_offset() >= start_offset {
+            let has_it = has_timestamp(&batch.header) && batch.header.max_timestamp >= timestamp;
+            if has_it && batch.header.last_offset() >= start_offset {
                 return Ok(Some((scanner, batch)));
             }
         }
@@ -330,6 +365,23 @@ impl LogSegment {
     fn relative(&self, offset: i64) -> Option<i32> {
         i32::try_from(offset.checked_sub(self.base_offset)?).ok().filter(|relative| *relative >= 0)
     }
+}
+
+/// Compaction leaves batches without records, and so without a record that has their timestamp.
+fn has_timestamp(header: &BatchHeader) -> bool {
+    header.record_count > 0
+}
+
+/// Removes a segment's files, the batches last: a crash in between leaves a segment without indexes, not indexes that
+/// would be taken for a later segment's.
+pub(crate) fn remove_files(fs: &dyn FileSystem, dir: &Path, base_offset: i64, extra: &str) -> Result<()> {
+    for suffix in [INDEX_SUFFIX, TIME_INDEX_SUFFIX, LOG_SUFFIX] {
+        let path = segment_file(dir, base_offset, &format!("{suffix}{extra}"));
+        if fs.exists(&path) {
+            fs.remove_file(&path).at(&path)?;
+        }
+    }
+    Ok(())
 }
 
 /// When a segment is rolled.

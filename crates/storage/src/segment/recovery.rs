@@ -6,7 +6,7 @@ use std::sync::atomic::Ordering;
 use milena_protocol::records::RecordBatch;
 
 use super::scan::{BatchScanner, to_usize};
-use super::{LogSegment, Progress};
+use super::{LogSegment, Progress, has_timestamp};
 use crate::error::{IoContext, Result, StorageError};
 use crate::fs::read_known;
 
@@ -50,7 +50,7 @@ impl LogSegment {
             if batch.header.base_offset < next_offset || !self.can_hold(batch.header.last_offset()) {
                 return Err(StorageError::broken(&self.path, "offsets go back behind the last index entry"));
             }
-            if batch.header.max_timestamp > progress.max_timestamp {
+            if has_timestamp(&batch.header) && batch.header.max_timestamp > progress.max_timestamp {
                 progress.max_timestamp = batch.header.max_timestamp;
                 progress.offset_of_max_timestamp = batch.header.last_offset();
             }
@@ -60,6 +60,22 @@ impl LogSegment {
         self.next_offset.store(next_offset, Ordering::Release);
         *self.progress.lock() = progress;
         Ok(())
+    }
+
+    /// Offset after the last whole batch, as the batches' headers say.
+    ///
+    /// # Errors
+    /// When the file cannot be read.
+    pub(crate) fn end_of_batches(&self) -> Result<i64> {
+        let mut scanner = BatchScanner::new(&*self.file, &self.path, 0, self.size());
+        let mut end = self.base_offset;
+        loop {
+            match scanner.next() {
+                Ok(Some(batch)) => end = batch.header.next_offset(),
+                Err(error @ StorageError::Io { .. }) => return Err(error),
+                Ok(None) | Err(_) => return Ok(end),
+            }
+        }
     }
 
     /// Trusts nothing: keeps whole batches with a right CRC and rising offsets, cuts the file behind the last of them,
