@@ -63,7 +63,7 @@ impl Drop for Entered {
 
 /// The world of this thread and the broker that runs, if it is simulated.
 pub(crate) fn world() -> Option<(Rc<dyn World>, i32)> {
-    WORLD.with_borrow(|world| world.clone()).map(|world| (world, BROKER.get()))
+    WORLD.with_borrow(Clone::clone).map(|world| (world, BROKER.get()))
 }
 
 /// Marks that a broker runs on this thread, until it is dropped.
