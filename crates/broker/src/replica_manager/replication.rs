@@ -27,6 +27,8 @@ use crate::task_gate::TaskGate;
 
 /// How long the controller is left alone after a request that failed, and how long a fetcher without partitions sleeps.
 const RETRY_BACKOFF: Duration = Duration::from_millis(50);
+/// How often somebody who waits for the controller looks whether it is in office still.
+const LOOK_EVERY: Duration = Duration::from_millis(100);
 /// `replica.socket.timeout.ms` and `controller.socket.timeout.ms`.
 const REQUEST_TIMEOUT: Duration = Duration::from_secs(30);
 
@@ -366,7 +368,7 @@ impl IsrChanges {
             if changes.is_empty() {
                 continue;
             }
-            let response = match timeout(REQUEST_TIMEOUT, self.ask(&changes)).await {
+            let response = match timeout(REQUEST_TIMEOUT, self.ask_while_in_office(&changes)).await {
                 Ok(Ok(response)) => response,
                 Ok(Err(error)) => {
                     tracing::debug!(%error, "the controller cannot be asked for new in-sync replicas");
@@ -388,6 +390,27 @@ impl IsrChanges {
         let name = &change.partition;
         let partition = self.deps.replica_manager.partition(&name.topic, name.partition);
         partition.is_ok_and(|partition| partition.wants(&change.request))
+    }
+
+    /// Asks the controller. Gives it up when there is another one: it may be dead and never answer, and until it has, no ISR
+    /// of this broker's partitions can grow.
+    async fn ask_while_in_office(&mut self, changes: &[IsrChange]) -> std::io::Result<AlterPartitionResponse> {
+        let cache = self.deps.metadata_cache.clone();
+        let in_office = move || {
+            let snapshot = cache.load();
+            (snapshot.controller_id(), snapshot.controller_epoch())
+        };
+        let asked = in_office();
+        let replaced = async {
+            while in_office() == asked {
+                sleep(LOOK_EVERY).await;
+            }
+        };
+        tokio::select! {
+            biased;
+            response = self.ask(changes) => response,
+            () = replaced => Ok(failed(ErrorCode::NOT_CONTROLLER)),
+        }
     }
 
     async fn ask(&mut self, changes: &[IsrChange]) -> std::io::Result<AlterPartitionResponse> {
