@@ -1,5 +1,5 @@
 //! The `milena` command. Start reading at [`args`] (what can be said), then [`cluster`] (whom the commands talk to), then the
-//! commands: [`produce`], [`consume`], [`topics`], [`metadata_cmd`], [`broker_cmd`], [`cluster_cmd`].
+//! commands: [`produce`], [`consume`], [`topics`], [`metadata_cmd`], [`broker_cmd`], [`cluster_cmd`], [`incident`].
 #![forbid(unsafe_code)]
 
 mod args;
@@ -8,6 +8,7 @@ mod client;
 mod cluster;
 mod cluster_cmd;
 mod consume;
+mod incident;
 mod input;
 mod metadata_cmd;
 mod output;
@@ -79,6 +80,7 @@ async fn run(cli: Cli) -> anyhow::Result<Outcome> {
         Command::Metadata(args) => metadata_cmd::run(&global, &args).await,
         Command::Broker(args) => broker_cmd::run(&global, &args).await,
         Command::Cluster(args) => cluster_cmd::run(&global, args).await,
+        Command::Incident(args) => incident::run(&global, &args).await,
     }
 }
 

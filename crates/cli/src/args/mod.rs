@@ -12,6 +12,7 @@ use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand};
 
+pub(crate) use crate::incident::IncidentArgs;
 pub(crate) use broker::BrokerArgs;
 pub(crate) use cluster::{ActionArg, ClusterArgs, ClusterCommand, api as intercepted_api};
 pub(crate) use consume::{ConsumeArgs, StartOffset};
@@ -75,6 +76,7 @@ pub(crate) enum Command {
     Metadata(MetadataArgs),
     Broker(BrokerArgs),
     Cluster(ClusterArgs),
+    Incident(IncidentArgs),
 }
 
 #[cfg(test)]

@@ -6,6 +6,7 @@ mod bad_input;
 mod broker;
 mod cluster;
 mod consume;
+mod incident;
 mod kcat;
 mod produce;
 mod support;
