@@ -252,7 +252,7 @@ async fn down(sim: &Arc<Sim>, broker: i32, ending: Ending, lasts: Duration) {
     let Some(host) = sim.host(broker) else { return };
     host.end(sim, ending).await;
     sleep(lasts).await;
-    host.start(sim);
+    host.start(sim).await;
 }
 
 async fn leave(sim: &Arc<Sim>, broker: i32, lasts: Duration) {
@@ -306,7 +306,7 @@ pub async fn heal(sim: &Arc<Sim>) {
         } else if is_poisoned {
             host.end(sim, Ending::Killed { is_abrupt: false }).await;
         }
-        host.start(sim);
+        host.start(sim).await;
     }
     note!(sim.trace, "all is healed");
 }

@@ -50,6 +50,8 @@ pub struct Host {
     pub disk: FaultyFileSystem,
     config: BrokerConfig,
     process: Mutex<Process>,
+    /// Held by whoever starts or ends it.
+    turn: tokio::sync::Mutex<()>,
     /// Its session is not kept alive, and it hears of nothing, while this is set.
     is_cut_off: AtomicBool,
     clock_skew_ms: AtomicI64,
@@ -94,6 +96,7 @@ impl Host {
             disk,
             config,
             process: Mutex::default(),
+            turn: tokio::sync::Mutex::new(()),
             is_cut_off: AtomicBool::new(false),
             clock_skew_ms: AtomicI64::new(0),
             disk_delay_ms: AtomicU64::new(u64::try_from(plan.disk.as_millis()).unwrap_or(0)),
@@ -163,7 +166,8 @@ impl Host {
     }
 
     /// Starts the broker on what is on its disk.
-    pub fn start(&self, sim: &Arc<Sim>) {
+    pub async fn start(&self, sim: &Arc<Sim>) {
+        let _turn = self.turn.lock().await;
         let mut process = self.process();
         if process.broker.is_some() {
             return;
@@ -197,6 +201,7 @@ impl Host {
 
     /// Ends the broker, with no time to say goodbye.
     pub async fn end(&self, sim: &Arc<Sim>, ending: Ending) {
+        let _turn = self.turn.lock().await;
         let (remains, tasks) = {
             let mut process = self.process();
             let Some(broker) = process.broker.take() else { return };

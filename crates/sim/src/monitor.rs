@@ -10,7 +10,7 @@ use crate::host::{Ending, Host};
 use crate::note;
 use crate::sim::{Phase, Sim};
 
-const LOOK_EVERY: Duration = Duration::from_millis(50);
+const LOOK_EVERY: Duration = Duration::from_millis(100);
 /// How long a machine is down whose power went in the middle of a write.
 const DOWN_MAX: Duration = Duration::from_secs(5);
 
@@ -25,7 +25,7 @@ pub(crate) async fn watch_brokers(sim: Arc<Sim>) {
                 let (sim, host) = (sim.clone(), host.clone());
                 tokio::spawn(async move {
                     sleep(down).await;
-                    host.start(&sim);
+                    host.start(&sim).await;
                 });
             } else if host.is_active() {
                 look(&sim, host, &mut known);

@@ -87,7 +87,7 @@ impl Plan {
                 .map(|index| ProducerPlan::random(index, brokers, largest, chance))
                 .collect(),
             consumers: 1,
-            faults_for: secs(chance.range(10, 30)),
+            faults_for: secs(chance.range(4, 20)),
             calm_for: secs(15),
         }
     }

@@ -122,7 +122,7 @@ impl Story {
         for host in &sim.hosts {
             let pause = self.chance.time(Duration::ZERO, Duration::from_millis(300));
             sleep(pause).await;
-            host.start(&sim);
+            host.start(&sim).await;
         }
         if !self.create_topic().await {
             sim.history().broken.push("no controller creates the topic".to_owned());
@@ -133,6 +133,7 @@ impl Story {
         let until = Instant::now() + sim.plan.faults_for;
         faults::happen(&sim, self.chance.fork(), until).await;
         sim.history().healed_at = sim.now();
+        sim.enter_phase(Phase::Healed);
         sleep(sim.plan.calm_for).await;
         sim.enter_phase(Phase::Draining);
         let longest = sim.plan.producers.iter().map(|plan| plan.config.delivery_timeout).max();

@@ -24,6 +24,8 @@ const EPOCH_MS: i64 = 1_767_225_600_000;
 pub enum Phase {
     /// Things go wrong, or will.
     Running,
+    /// Everything is healed, and producers send a little.
+    Healed,
     /// Producers send no more, and end when all they sent has an outcome.
     Draining,
     /// Everybody ends.

@@ -22,6 +22,8 @@ use crate::sim::{Phase, Sim, client_clock_ms};
 /// How long a producer waits for its topic to be known before it gives a record up.
 const MAX_BLOCK: Duration = Duration::from_secs(5);
 
+/// The longest pause between two bursts once nothing goes wrong any more.
+const PAUSE_WHEN_HEALED: Duration = Duration::from_millis(1_500);
 /// A driver that makes so many turns while no time passes makes no progress.
 const TURNS_AT_ONCE: u32 = 10_000;
 
@@ -72,9 +74,10 @@ impl Producer {
             if phase == Phase::Over {
                 return;
             }
-            if phase == Phase::Running && Instant::now() >= next_burst {
+            if phase <= Phase::Healed && Instant::now() >= next_burst {
                 self.burst();
-                next_burst = Instant::now() + self.chance.time(Duration::from_millis(1), self.plan.pause);
+                let pause = if phase == Phase::Healed { PAUSE_WHEN_HEALED } else { self.plan.pause };
+                next_burst = Instant::now() + self.chance.time(Duration::from_millis(1), pause);
             }
             let at = now(&self.sim);
             self.engine.poll(at);
@@ -92,7 +95,7 @@ impl Producer {
             }
             let due = self.engine.next_timeout().map(|due| started + (due - CoreInstant::ORIGIN));
             let due = due.unwrap_or_else(|| Instant::now() + Duration::from_secs(3_600));
-            let due = if phase == Phase::Running { due.min(next_burst) } else { due };
+            let due = if phase <= Phase::Healed { due.min(next_burst) } else { due };
             if self.shared.signal().take() {
                 continue;
             }
