@@ -35,6 +35,9 @@ const FETCH_MAX_BYTES: usize = 55 * 1024 * 1024;
 const MAX_WAIT: Duration = Duration::from_mins(5);
 const TOPIC_ID_VERSION: i16 = 13;
 const READ_COMMITTED: i8 = 1;
+/// The first version in which a replica says its epoch beside its id (KIP-903).
+const REPLICA_STATE_VERSION: i16 = 15;
+const DEBUGGING_CONSUMER: i32 = -2;
 /// The first version that tells who leads instead (KIP-951).
 const LEADER_HINT_VERSION: i16 = 16;
 
@@ -96,6 +99,8 @@ struct Fetch {
     read_committed: bool,
     /// Who fetches, if it is a follower, with its broker epoch.
     follower: Option<(i32, i64)>,
+    /// A tool that compares replicas: it reads to the log's end, from any of them (`FetchRequest.DEBUGGING_CONSUMER_ID`).
+    debugging: bool,
     /// The rack of a consumer that may be sent to followers.
     rack: Option<String>,
     node: Arc<Node>,
@@ -121,7 +126,8 @@ struct Found {
 
 impl Fetch {
     fn new(mut request: FetchRequest, context: &RequestContext) -> Self {
-        let replica_id = request.replica_id.max(request.replica_state.replica_id);
+        let says_state = context.version() >= REPLICA_STATE_VERSION;
+        let replica_id = if says_state { request.replica_state.replica_id } else { request.replica_id };
         let by_id = context.version() >= TOPIC_ID_VERSION;
         let topics = std::mem::take(&mut request.topics).into_iter().map(|topic| {
             let name =
@@ -138,6 +144,7 @@ impl Fetch {
             min_bytes: usize::try_from(request.min_bytes).unwrap_or(0),
             read_committed: request.isolation_level == READ_COMMITTED,
             follower: (replica_id >= 0).then_some((replica_id, request.replica_state.replica_epoch)),
+            debugging: replica_id == DEBUGGING_CONSUMER,
             rack: (replica_id < 0 && !request.rack_id.is_empty()).then_some(request.rack_id),
             node: context.node.clone(),
             listener: context.peer.listener.clone(),
@@ -216,7 +223,9 @@ impl Fetch {
             Err(code) => return refused(asked, *code, found),
         };
         let role = match partition.check_replica(asked.current_leader_epoch) {
-            Ok(Role::Follower(_)) if self.rack.is_none() => Err(ErrorCode::NOT_LEADER_OR_FOLLOWER),
+            Ok(Role::Follower(_)) if self.rack.is_none() && !self.debugging => {
+                Err(ErrorCode::NOT_LEADER_OR_FOLLOWER)
+            }
             role => role,
         };
         let role = match role {
@@ -250,6 +259,7 @@ impl Fetch {
         let first = found.bytes == 0;
         let bound = match self.follower {
             Some(_) => partition.reader().log_end_offset(),
+            None if self.debugging => partition.reader().log_end_offset(),
             None if self.read_committed => data.last_stable_offset,
             None => data.high_watermark,
         };

@@ -1,7 +1,8 @@
 //! IncrementalAlterConfigs (key 44), versions 0 and 1: by the controller, to which every other broker hands it on.
 //!
-//! Served: topics. Not served: brokers, whose settings do not change while they run, and other resources; refused with
-//! INVALID_REQUEST.
+//! Served: topics. A broker's settings do not change while it runs: to take one back that was never set is accepted, as
+//! `kafka-reassign-partitions --verify` does with replication throttles, and to set one is refused with INVALID_CONFIG. Not
+//! served: other resources; refused with INVALID_REQUEST.
 
 use milena_protocol::messages::incremental_alter_configs_request::AlterConfigsResource;
 use milena_protocol::messages::incremental_alter_configs_response::AlterConfigsResourceResponse;
@@ -15,6 +16,10 @@ pub(super) const VERSIONS: VersionRange = VersionRange::new(0, 1);
 
 /// `ConfigResource.Type`.
 const TOPIC: i8 = 2;
+const BROKER: i8 = 4;
+
+/// `AlterConfigOp.OpType`.
+const DELETE: i8 = 1;
 
 pub(super) async fn handle(
     context: &RequestContext,
@@ -40,22 +45,37 @@ async fn alter(
     context: &RequestContext,
     request: IncrementalAlterConfigsRequest,
 ) -> IncrementalAlterConfigsResponse {
-    let wanted: Vec<Result<(String, Vec<ConfigChange>), ControllerError>> =
+    let wanted: Vec<Result<Option<(String, Vec<ConfigChange>)>, ControllerError>> =
         request.resources.iter().map(changes).collect();
-    let valid = wanted.iter().filter_map(|wanted| wanted.as_ref().ok()).cloned().collect();
+    let valid = wanted.iter().filter_map(|wanted| wanted.as_ref().ok()?.clone()).collect();
     let mut altered = match context.node.controller.alter_configs(valid, request.validate_only).await {
         Ok(answers) => answers.into_iter(),
         Err(error) => vec![Err(error); request.resources.len()].into_iter(),
     };
     let answers = request.resources.iter().zip(wanted).map(|(resource, wanted)| match wanted {
         Err(error) => answer(resource, Err(error)),
-        Ok(_) => answer(resource, altered.next().unwrap_or(Ok(()))),
+        Ok(None) => answer(resource, Ok(())),
+        Ok(Some(_)) => answer(resource, altered.next().unwrap_or(Ok(()))),
     });
     IncrementalAlterConfigsResponse { responses: answers.collect(), ..Default::default() }
 }
 
-fn changes(resource: &AlterConfigsResource) -> Result<(String, Vec<ConfigChange>), ControllerError> {
+/// The topic and what is to be changed; None when nothing is.
+fn changes(resource: &AlterConfigsResource) -> Result<Option<(String, Vec<ConfigChange>)>, ControllerError> {
     let refuse = |message: String| Err(ControllerError { code: ErrorCode::INVALID_REQUEST, message });
+    if resource.resource_type == BROKER {
+        return match resource.configs.iter().find(|config| config.config_operation != DELETE) {
+            None => Ok(None),
+            Some(config) => Err(ControllerError {
+                code: ErrorCode::INVALID_CONFIG,
+                message: format!(
+                    "{} cannot be set: the settings of an embedded broker do not change while it runs, and it has no \
+                     throttles and quotas.",
+                    config.name
+                ),
+            }),
+        };
+    }
     if resource.resource_type != TOPIC {
         return refuse(format!(
             "Only the settings of topics can be changed here, not those of resource type {}.",
@@ -66,14 +86,14 @@ fn changes(resource: &AlterConfigsResource) -> Result<(String, Vec<ConfigChange>
     for config in &resource.configs {
         let op = match config.config_operation {
             0 => ConfigOp::Set,
-            1 => ConfigOp::Delete,
+            DELETE => ConfigOp::Delete,
             2 => ConfigOp::Append,
             3 => ConfigOp::Subtract,
             other => return refuse(format!("There is no operation {other} on {}.", config.name)),
         };
         changes.push(ConfigChange { name: config.name.clone(), op, value: config.value.clone() });
     }
-    Ok((resource.resource_name.clone(), changes))
+    Ok(Some((resource.resource_name.clone(), changes)))
 }
 
 fn answer(
