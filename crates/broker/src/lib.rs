@@ -91,4 +91,5 @@ pub use config::{BrokerConfig, ListenerConfig, ReplicaSelector, SocketConfig};
 pub use data_dir::{DataDirState, RunningBroker, running};
 pub use error::BrokerError;
 pub use faults::{FaultGuard, Intercept, InterceptAction};
+pub use milena_protocol as protocol;
 pub use milena_storage::{FsyncPolicy, LogConfig};

@@ -33,9 +33,9 @@ impl EmbeddedCluster {
     /// it. Both keep their sessions, and clients reach both.
     ///
     /// # Errors
-    /// [`ClusterError::UnknownBroker`].
+    /// [`ClusterError::UnknownBroker`]; [`ClusterError::Cluster`] when they are the same.
     pub fn partition(&self, a: i32, b: i32) -> Result<FaultGuard, ClusterError> {
-        self.members_of(&[a, b])?;
+        self.two_members(a, b)?;
         let both = [NetFault::OneWay { from: a, to: b }, NetFault::OneWay { from: b, to: a }];
         Ok(self.net_fault(format!("partition {a} {b}"), both))
     }
@@ -44,9 +44,9 @@ impl EmbeddedCluster {
     /// `from` has made, answers on the others; and no new connection comes about, because a handshake needs both ways.
     ///
     /// # Errors
-    /// [`ClusterError::UnknownBroker`].
+    /// As [`partition`](Self::partition).
     pub fn partition_one_way(&self, from: i32, to: i32) -> Result<FaultGuard, ClusterError> {
-        self.members_of(&[from, to])?;
+        self.two_members(from, to)?;
         Ok(self.net_fault(format!("partition {from} -> {to}"), [NetFault::OneWay { from, to }]))
     }
 
@@ -175,8 +175,14 @@ impl EmbeddedCluster {
         Ok(faults)
     }
 
-    fn members_of(&self, ids: &[i32]) -> Result<(), ClusterError> {
-        ids.iter().try_for_each(|id| self.member(*id).map(drop))
+    fn two_members(&self, a: i32, b: i32) -> Result<(), ClusterError> {
+        self.member(a)?;
+        self.member(b)?;
+        if a == b {
+            let reason = format!("a partition is between two brokers, not between {a} and {b}");
+            return Err(BrokerError::InvalidConfig(reason).into());
+        }
+        Ok(())
     }
 
     fn machine_fault(&self, what: String, id: i32, fault: MachineFault) -> Result<FaultGuard, ClusterError> {

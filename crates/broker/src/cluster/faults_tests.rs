@@ -329,3 +329,30 @@ async fn a_skewed_clock_tells_another_time_of_day() {
     assert!(append_time().await >= before);
     cluster.shutdown().await.unwrap();
 }
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn guards_may_come_too_late_and_keep_nothing() {
+    let cluster = EmbeddedCluster::builder().brokers(2).start().await.unwrap();
+    let (healed, late) = (cluster.black_hole(1).unwrap(), cluster.delay(2, Duration::from_secs(9)).unwrap());
+    cluster.heal(1).unwrap();
+    let second = cluster.black_hole(1).unwrap();
+    drop(healed);
+    assert_eq!(cluster.faults(1).unwrap(), ["black hole"], "a guard has ended the fault of another one");
+    let itself = cluster.partition(1, 1).unwrap_err();
+    assert!(itself.to_string().contains("two brokers"), "{itself}");
+    let mut client = TcpStream::connect(address(&cluster, 2)).await.unwrap();
+    let _third = cluster.partition_clients(2).unwrap();
+    let addresses = [address(&cluster, 1), address(&cluster, 2)];
+    drop(cluster);
+    // The guards live, the sockets do not.
+    assert_eq!(client.read(&mut [0; 1]).await.unwrap_or(0), 0);
+    let gone = async {
+        for address in addresses {
+            while TcpStream::connect(address).await.is_ok() {
+                tokio::task::yield_now().await;
+            }
+        }
+    };
+    assert!(tokio::time::timeout(PATIENCE, gone).await.is_ok(), "a port is still listened on");
+    drop((second, late));
+}

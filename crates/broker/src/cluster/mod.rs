@@ -47,7 +47,8 @@ const LOOK_EVERY: Duration = Duration::from_millis(2);
 /// A Kafka cluster inside of this process: brokers with listeners, logs, metadata caches and replication of their own, for
 /// any Kafka client in any language.
 ///
-/// Brokers can be killed, stopped and restarted while clients use the others. A broker keeps its ports for as long as the
+/// Brokers can be killed, stopped, restarted and paused while clients use the others, be cut off, and be given slow networks, bad
+/// disks and wrong clocks: each fault is a call that answers a [`FaultGuard`](crate::FaultGuard). A broker keeps its ports for as long as the
 /// cluster lives. Dropping the cluster kills all of them; [`shutdown`](Self::shutdown) is the controlled way. What was in
 /// memory is then gone, and what was on disk stays.
 ///
