@@ -1,4 +1,28 @@
-//! What the benchmark programs share: the resources of this process, and the line of figures that each client prints at its end.
+//! What the benchmark programs share: clusters and their faults, the programs of all clients and what they print, and the resources of
+//! processes.
+
+mod check;
+mod host_down;
+mod observe;
+pub mod plot;
+mod program;
+mod report;
+mod stage;
+mod table;
+mod usage;
+pub mod wire;
+
+pub use check::{Found, Verdict};
+pub use host_down::PortDown;
+pub use observe::{Observer, Sink};
+pub use program::{Client, Does, Ended, Program, Running};
+pub use report::{Report, TwoLoops};
+pub use stage::{HostDown, On, Stage};
+pub use table::{greatest, median, table};
+pub use usage::{Process, Usage};
+
+/// Where the peers' sources are, when nothing else is said.
+pub const PEERS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../shared/peers");
 
 use serde::{Deserialize, Serialize};
 
@@ -33,25 +57,4 @@ pub struct Figures {
     pub max_ms: f64,
     /// The most memory that was resident, in MiB.
     pub rss_mb: i64,
-}
-
-/// What this process has used so far.
-#[derive(Debug, Clone, Copy, Default)]
-pub struct Usage {
-    /// Seconds of CPU, user and system.
-    pub cpu_s: f64,
-    /// The most memory that was resident, in MiB.
-    pub rss_mb: i64,
-}
-
-impl Usage {
-    /// As of now.
-    #[must_use]
-    pub fn now() -> Self {
-        use nix::sys::resource::{UsageWho, getrusage};
-        use nix::sys::time::TimeValLike as _;
-        let Ok(usage) = getrusage(UsageWho::RUSAGE_SELF) else { return Self::default() };
-        let micros = usage.user_time().num_microseconds() + usage.system_time().num_microseconds();
-        Self { cpu_s: micros as f64 / 1e6, rss_mb: usage.max_rss() / 1024 }
-    }
 }

@@ -1,21 +1,21 @@
 //! Produce programs in turns against one broker: a fresh topic for every run, the order turned round from round to round, and a table of
 //! the least, the middle and the greatest figure of each. See README.md.
 
-use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::path::PathBuf;
+use std::time::Duration;
 
 use anyhow::{Context as _, Result, ensure};
 use clap::Parser;
 use comfy_table::{CellAlignment, Table, presets::ASCII_MARKDOWN};
-use milena_bench::Figures;
+use milena_bench::{Client, Does, Figures, Program};
 use milena_interop::{RealKafka, tools};
 
 #[derive(Parser)]
 #[command(about = "Compares produce programs, in turns, against one real Kafka broker")]
 struct Args {
-    /// Which, in turns; the ratios are the first one's to each other's. `milena`, `franz-go`, `krafka`; one may stand twice.
+    /// Which, in turns; the ratios are the first one's to each other's. One may stand twice. Java prints other figures and cannot take part.
     #[arg(long, value_delimiter = ',', default_value = "milena,franz-go")]
-    clients: Vec<String>,
+    clients: Vec<Client>,
     /// Turns that count.
     #[arg(long, default_value_t = 5)]
     rounds: usize,
@@ -41,18 +41,21 @@ struct Args {
     #[arg(long)]
     bootstrap: Option<String>,
     /// The folder with the peers' sources.
-    #[arg(long, env = "PEERS", default_value = concat!(env!("CARGO_MANIFEST_DIR"), "/../../shared/peers"))]
+    #[arg(long, env = "PEERS", default_value = milena_bench::PEERS)]
     peers: PathBuf,
     /// Further arguments for `ml`, such as `-X batch.size=65536`.
     #[arg(last = true)]
     milena: Vec<String>,
 }
 
+/// No run takes so long.
+const PATIENCE: Duration = Duration::from_secs(1_200);
+
 /// A client to be measured, and what came of it.
 struct Contestant {
     /// Its name in the table.
     name: String,
-    program: PathBuf,
+    program: Program,
     extra: Vec<String>,
     runs: Vec<Figures>,
 }
@@ -61,12 +64,13 @@ fn main() -> Result<()> {
     let args = Args::parse();
     let mut contestants: Vec<Contestant> = Vec::new();
     for client in &args.clients {
-        let twice = contestants.iter().filter(|other| other.name.starts_with(client.as_str())).count();
-        let name = if twice == 0 { client.clone() } else { format!("{client} ({})", twice + 1) };
-        let extra = if client == "milena" { args.milena.clone() } else { Vec::new() };
+        let twice = contestants.iter().filter(|other| other.name.starts_with(client.name())).count();
+        let name = client.name().to_owned();
+        let name = if twice == 0 { name } else { format!("{name} ({})", twice + 1) };
+        let extra = if *client == Client::Milena { args.milena.clone() } else { Vec::new() };
         contestants.push(Contestant {
             name,
-            program: program(client, &args.peers)?,
+            program: client.program(Does::Produce, &args.peers)?,
             extra,
             runs: Vec::new(),
         });
@@ -114,56 +118,20 @@ fn main() -> Result<()> {
 /// One run on a topic of its own, which is gone afterwards.
 fn run(args: &Args, contestant: &Contestant, bootstrap: &str, topic: &str, records: u64) -> Result<Figures> {
     tools::create_topic(bootstrap, topic, args.topic_partitions, 1)?;
-    let output = Command::new(&contestant.program)
-        .args(["--bootstrap", bootstrap, "--topic", topic])
-        .args(["--records", &records.to_string(), "--size", &args.size.to_string()])
-        .args(["--linger", &args.linger.to_string(), "--rate", &args.rate.to_string()])
-        .args(&contestant.extra)
-        .output()
-        .with_context(|| format!("running {}", contestant.program.display()))?;
-    let (said, errors) = (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
-    ensure!(output.status.success(), "{} failed: {said}\n{errors}", contestant.name);
+    let (count, size) = (records.to_string(), args.size.to_string());
+    let (linger, rate) = (args.linger.to_string(), args.rate.to_string());
+    let mut arguments =
+        vec!["--bootstrap", bootstrap, "--topic", topic, "--records", &count, "--size", &size];
+    arguments.extend(["--linger", &linger, "--rate", &rate]);
+    arguments.extend(contestant.extra.iter().map(String::as_str));
+    let ended = contestant.program.run(&arguments, PATIENCE)?;
+    let (said, errors) = (ended.said, ended.complained);
     let line = said.lines().rev().find(|line| line.starts_with('{'));
     let line = line.with_context(|| format!("{} printed no figures: {said}\n{errors}", contestant.name))?;
     let figures: Figures = serde_json::from_str(line).with_context(|| format!("reading {line}"))?;
     ensure!(figures.ok == records && figures.err == 0, "{} lost records: {line}\n{errors}", contestant.name);
     tools::topics(bootstrap, &["--delete", "--topic", topic])?;
     Ok(figures)
-}
-
-/// The program of a client; a peer's is built from a copy of its folder, which may be read-only.
-fn program(client: &str, peers: &Path) -> Result<PathBuf> {
-    let here = std::env::current_exe().context("the path of this program")?;
-    let here = here.parent().context("the folder of this program")?;
-    let (build, program): (&[&str], &str) = match client {
-        "milena" => return Ok(here.join("ml")),
-        "franz-go" => (&["go", "build", "-o", "fg", "."], "fg"),
-        "krafka" => (&["cargo", "build", "--release", "--bin", "kr"], "target/release/kr"),
-        _ => anyhow::bail!("no client `{client}`: milena, franz-go or krafka"),
-    };
-    let source = peers.join(client);
-    ensure!(source.is_dir(), "no folder {}; --peers or PEERS says where the peers are", source.display());
-    let copy = here.join("peers").join(client);
-    copy_folder(&source, &copy)?;
-    let status = Command::new(build[0]).args(&build[1..]).current_dir(&copy).status();
-    ensure!(status.with_context(|| format!("running {}", build[0]))?.success(), "building {client} failed");
-    Ok(copy.join(program))
-}
-
-fn copy_folder(from: &Path, to: &Path) -> Result<()> {
-    std::fs::create_dir_all(to).with_context(|| format!("making {}", to.display()))?;
-    for entry in std::fs::read_dir(from).with_context(|| format!("reading {}", from.display()))? {
-        let entry = entry?;
-        let target = to.join(entry.file_name());
-        if entry.file_type()?.is_dir() {
-            copy_folder(&entry.path(), &target)?;
-        } else {
-            // Read and written, since a copy would be as read-only as the original.
-            std::fs::write(&target, std::fs::read(entry.path())?)
-                .with_context(|| format!("writing {}", target.display()))?;
-        }
-    }
-    Ok(())
 }
 
 /// A column of the table: its head, the figure, and how many digits follow its point.

@@ -1,23 +1,24 @@
 //! Sends records with Milena as fast as it can, or at a rate, and prints a line of figures: the same command line and the same line as
-//! the peers'. One sending loop; every record's outcome is observed and its latency taken, by the same task.
+//! the peers'. One sending loop; every record's outcome is observed and its latency taken, by the same task. A value begins with the
+//! record's number, eight bytes, the highest first, so that what is read back can be checked.
 
-use std::collections::VecDeque;
-use std::future::{Future, poll_fn};
-use std::pin::{Pin, pin};
-use std::task::{Context, Poll};
+use std::fmt::Display;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use anyhow::{Context as _, Result};
 use clap::Parser;
 use hdrhistogram::Histogram;
-use milena::{Delivery, Producer, Record};
-use milena_bench::{Figures, Usage};
+use milena::{Producer, Record};
+use milena_bench::{Figures, Observer, Sink, Usage};
 
 /// At full speed, outcomes are looked for once in so many sends: often enough to take latencies to some ten microseconds.
 const SENDS_PER_LOOK: u64 = 64;
 
 /// The largest latency that is told apart, in microseconds: longer than any timeout.
 const LATENCY_MAX_MICROS: u64 = 600_000_000;
+
+/// A record that waits longer than this is told of, in microseconds.
+const SLOW_MICROS: u64 = 1_000_000;
 
 /// Tokio's timers are no finer.
 const TICK: Duration = Duration::from_millis(1);
@@ -67,10 +68,10 @@ async fn run(args: &Args) -> Result<()> {
         builder = builder.set(key, value);
     }
     let producer = builder.build().context("building the producer")?;
-    let payload = vec![b'x'; args.size];
+    let mut payload = vec![b'x'; args.size];
     let sick = args.sick.iter().filter_map(|partition| partition.parse().ok()).collect();
     let (start, before) = (Instant::now(), Usage::now());
-    let mut observer = Observer::new(start, sick)?;
+    let mut observer = Observer::new(start, Latencies::new(sick)?);
     let start_millis =
         SystemTime::now().duration_since(UNIX_EPOCH).context("a clock before 1970")?.as_millis() as i64;
     for number in 0..args.records {
@@ -79,6 +80,9 @@ async fn run(args: &Args) -> Result<()> {
             if due > Instant::now() + TICK {
                 observer.observe_until(due).await;
             }
+        }
+        if let Some(first) = payload.first_chunk_mut() {
+            *first = number.to_be_bytes();
         }
         // One reading of the clock is both the start of the latency and the record's time stamp.
         let sent = start.elapsed();
@@ -89,7 +93,7 @@ async fn run(args: &Args) -> Result<()> {
         }
         match producer.send(record).await {
             Ok(delivery) => observer.add(sent, delivery),
-            Err(error) => observer.failed(&error),
+            Err(error) => observer.sink.failed(&error),
         }
         if number % SENDS_PER_LOOK == 0 {
             observer.look();
@@ -97,102 +101,56 @@ async fn run(args: &Args) -> Result<()> {
     }
     tokio::join!(producer.flush(), observer.observe_all());
     let (wall_s, after) = (start.elapsed().as_secs_f64(), Usage::now());
-    observer.report(args, wall_s, after.cpu_s - before.cpu_s, after.rss_mb)?;
+    observer.sink.report(args, wall_s, after.cpu_s - before.cpu_s, after.rss_mb)?;
     producer.close(Duration::from_secs(10)).await;
     Ok(())
 }
 
-/// The records under way, and the latencies of those that arrived.
-struct Observer {
-    start: Instant,
-    /// By partition, oldest first: a partition's records are acknowledged in order. Each with the nanoseconds from the start to its sending.
-    under_way: Vec<VecDeque<(u64, Delivery)>>,
-    sick: Vec<i32>,
-    latencies: Histogram<u64>,
-    sick_latencies: Histogram<u64>,
+/// The latencies of the records that arrived.
+struct Latencies {
+    sick: Vec<usize>,
+    healthy_ones: Histogram<u64>,
+    sick_ones: Histogram<u64>,
+    slow: u64,
     errors: u64,
 }
 
-impl Observer {
-    fn new(start: Instant, sick: Vec<i32>) -> Result<Self> {
-        let histogram = || Histogram::new_with_bounds(1, LATENCY_MAX_MICROS, 3).context("a histogram");
-        let (latencies, sick_latencies) = (histogram()?, histogram()?);
-        Ok(Self { start, under_way: Vec::new(), sick, latencies, sick_latencies, errors: 0 })
+impl Sink for Latencies {
+    fn acknowledged(&mut self, partition: usize, sent: u64, now: u64) {
+        let micros = (now - sent) / 1_000;
+        self.slow += u64::from(micros > SLOW_MICROS);
+        let latencies =
+            if self.sick.contains(&partition) { &mut self.sick_ones } else { &mut self.healthy_ones };
+        // The histogram grows as it must.
+        _ = latencies.record(micros);
     }
 
-    fn add(&mut self, sent: Duration, delivery: Delivery) {
-        let partition = usize::try_from(delivery.partition()).unwrap_or(0);
-        if partition >= self.under_way.len() {
-            self.under_way.resize_with(partition + 1, VecDeque::new);
-        }
-        self.under_way[partition].push_back((sent.as_nanos() as u64, delivery));
-    }
-
-    fn failed(&mut self, error: &dyn std::fmt::Display) {
+    fn failed(&mut self, error: &dyn Display) {
         if self.errors == 0 {
             eprintln!("{error}");
         }
         self.errors += 1;
     }
+}
 
-    /// Takes what has arrived, without asking to be woken.
-    fn look(&mut self) {
-        self.take(|delivery| {
-            delivery.result().map_or(Poll::Pending, |outcome| Poll::Ready(outcome.map(drop)))
-        });
-    }
-
-    /// Takes what arrives until `due`, each as soon as it does.
-    async fn observe_until(&mut self, due: Instant) {
-        let mut sleep = pin!(tokio::time::sleep_until(due.into()));
-        poll_fn(|context| {
-            self.poll_take(context);
-            sleep.as_mut().poll(context)
-        })
-        .await;
-    }
-
-    async fn observe_all(&mut self) {
-        poll_fn(|context| {
-            self.poll_take(context);
-            if self.under_way.iter().all(VecDeque::is_empty) { Poll::Ready(()) } else { Poll::Pending }
-        })
-        .await;
-    }
-
-    fn poll_take(&mut self, context: &mut Context<'_>) {
-        self.take(|delivery| Pin::new(delivery).poll(context).map(|outcome| outcome.map(drop)));
-    }
-
-    fn take<E: std::fmt::Display>(&mut self, mut poll: impl FnMut(&mut Delivery) -> Poll<Result<(), E>>) {
-        let now = self.start.elapsed().as_nanos() as u64;
-        for partition in 0..self.under_way.len() {
-            while let Some((sent, delivery)) = self.under_way[partition].front_mut() {
-                let Poll::Ready(outcome) = poll(delivery) else { break };
-                let micros = (now - *sent) / 1_000;
-                self.under_way[partition].pop_front();
-                let is_sick = self.sick.iter().any(|&sick| sick as usize == partition);
-                let latencies = if is_sick { &mut self.sick_latencies } else { &mut self.latencies };
-                match outcome {
-                    // The histogram grows as it must.
-                    Ok(()) => _ = latencies.record(micros),
-                    Err(error) => self.failed(&error),
-                }
-            }
-        }
+impl Latencies {
+    fn new(sick: Vec<usize>) -> Result<Self> {
+        let histogram = || Histogram::new_with_bounds(1, LATENCY_MAX_MICROS, 3).context("a histogram");
+        Ok(Self { sick, healthy_ones: histogram()?, sick_ones: histogram()?, slow: 0, errors: 0 })
     }
 
     fn report(&self, args: &Args, wall_s: f64, cpu_s: f64, rss_mb: i64) -> Result<()> {
         let milliseconds = |histogram: &Histogram<u64>, q: f64| {
             (histogram.value_at_quantile(q) as f64 / 10.0).round() / 100.0
         };
-        let sick = &self.sick_latencies;
+        let sick = &self.sick_ones;
         if !sick.is_empty() {
             let at = |q| milliseconds(sick, q);
             println!("sick: n={} p50={:.2} p99={:.2} max={:.2} ms", sick.len(), at(0.5), at(0.99), at(1.0));
         }
-        let ok = self.latencies.len() + sick.len();
-        let at = |q| milliseconds(&self.latencies, q);
+        println!("slow: n={} over {} ms", self.slow, SLOW_MICROS / 1_000);
+        let ok = self.healthy_ones.len() + sick.len();
+        let at = |q| milliseconds(&self.healthy_ones, q);
         let round = |value: f64| (value * 1000.0).round() / 1000.0;
         let figures = Figures {
             client: "milena".to_owned(),
