@@ -148,6 +148,7 @@ impl Controller {
             tokio::select! {
                 changed = events.changed() => if changed.is_err() { return },
                 () = due => {
+                    self.in_reach().await;
                     let now = self.started.elapsed();
                     if let Err(error) = self.run(move |engine| engine.handle_time(now)).await {
                         tracing::debug!(%error, "leaderships are not moved back");
@@ -180,6 +181,13 @@ impl Controller {
         });
         // Cancelled: the whole broker is ending.
         let _cancelled = done.await;
+    }
+
+    /// Waits until the registry is in reach: whoever is cut off from it decides nothing.
+    async fn in_reach(&self) {
+        if let Delivery::Wire(_, host) = &self.delivery {
+            host.is_back().await;
+        }
     }
 
     /// Whether this broker holds the office.
