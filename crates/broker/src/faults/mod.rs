@@ -12,6 +12,8 @@ mod listener;
 mod machine;
 mod network;
 mod stream;
+#[cfg(test)]
+mod tests;
 
 use std::future::poll_fn;
 use std::io;
