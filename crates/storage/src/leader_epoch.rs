@@ -98,8 +98,8 @@ impl LeaderEpochFileCache {
     }
 
     fn is_known(&self, epoch: i32, start_offset: i64) -> bool {
-        let covers = |last: &EpochEntry| last.epoch >= epoch && last.start_offset <= start_offset;
-        epoch < 0 || self.entries.last().is_some_and(covers)
+        // Not the last entry: that may be of an epoch that this log notes and has no records of yet.
+        epoch < 0 || self.epoch_for_offset(start_offset).is_some_and(|known| known >= epoch)
     }
 
     /// Forgets what starts at or after `end_offset`.
@@ -232,5 +232,16 @@ mod tests {
             write_file_atomically(&*fs, Path::new(LEADER_EPOCH_FILE), text.as_bytes()).unwrap_or_default();
             assert_eq!(pairs(&cache(&fs)), []);
         }
+    }
+
+    #[test]
+    fn what_recovery_finds_of_an_older_epoch_moves_no_start() {
+        let fs = MemoryFileSystem::shared();
+        let mut cache = cache(&fs);
+        for (epoch, offset) in [(0, 0), (4, 2), (8, 72)] {
+            cache.assign(epoch, offset).unwrap();
+        }
+        assert!(!cache.note(4, 47), "a batch in the middle of epoch 4; nothing was appended in epoch 8 yet");
+        assert_eq!(pairs(&cache), [(0, 0), (4, 2), (8, 72)]);
     }
 }
