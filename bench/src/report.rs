@@ -22,6 +22,8 @@ pub struct Report {
     pub max_ms: f64,
     /// The longest on a sick partition.
     pub sick_max_ms: Option<f64>,
+    /// The median, the 99.9th percentile and the longest without the program's start; only Milena's program says.
+    pub settled_ms: Option<[f64; 3]>,
     /// How many waited longer than a second; only Milena's program says.
     pub slow: Option<u64>,
 }
@@ -36,8 +38,10 @@ impl Report {
         let mut found = false;
         for line in said.lines() {
             if let Some(sick) = line.strip_prefix("sick: ") {
-                let max = sick.split_once("max=").and_then(|(_, rest)| rest.split(' ').next()?.parse().ok());
-                report.sick_max_ms = Some(max.with_context(|| format!("no max in `{line}`"))?);
+                report.sick_max_ms = Some(named(sick, "max")?);
+            } else if let Some(settled) = line.strip_prefix("settled: ") {
+                let [p50, p999, max] = ["p50", "p999", "max"].map(|name| named(settled, name));
+                report.settled_ms = Some([p50?, p999?, max?]);
             } else if let Some(slow) = line.strip_prefix("slow: n=") {
                 report.slow = slow.split(' ').next().and_then(|count| count.parse().ok());
             } else if line.starts_with('{') {
@@ -62,6 +66,14 @@ impl Report {
         anyhow::ensure!(found, "no line of figures in: {said}");
         Ok(report)
     }
+}
+
+/// The number in `… name=number …`.
+fn named(line: &str, name: &str) -> Result<f64> {
+    let mut words = line.split(' ').filter_map(|word| word.split_once('='));
+    let (_, number) =
+        words.find(|(found, _)| *found == name).with_context(|| format!("no {name} in `{line}`"))?;
+    number.parse().with_context(|| format!("`{number}` is no number"))
 }
 
 /// What a program with two loops printed: acknowledgements in each second, of healthy and of sick partitions.
@@ -98,11 +110,12 @@ mod tests {
 
     #[test]
     fn every_clients_lines_are_read() -> Result<()> {
-        let milena = "sick: n=4 p50=1.00 p99=2.00 max=9612.34 ms\nslow: n=3 over 1000 ms\n{\"client\":\"milena\",\"records\":12,\
+        let milena = "sick: n=4 p50=1.00 p99=2.00 max=9612.34 ms\nsettled: p50=0.50 p999=2.50 max=3.50 ms\nslow: n=3 over 1000 ms\n{\"client\":\"milena\",\"records\":12,\
                       \"size\":100,\"ok\":11,\"err\":1,\"wall_s\":1.5,\"rec_per_s\":8,\"cpu_s\":0.1,\"cpu_us_per_rec\":40.5,\
                       \"p50_ms\":1.0,\"p99_ms\":2.0,\"p999_ms\":3.0,\"max_ms\":4.0,\"rss_mb\":20}";
         let report = Report::read(milena, 12)?;
         assert_eq!((report.ok, report.err, report.sick_max_ms, report.slow), (11, 1, Some(9612.34), Some(3)));
+        assert_eq!(report.settled_ms, Some([0.5, 2.5, 3.5]));
         let java = "{\"client\":\"java-sick-partitions\",\"n\":4,\"p50_ms\":1.00,\"p99_ms\":2.00,\"p999_ms\":2.00,\"max_ms\":30000.00}\n\
                     {\"client\":\"java\",\"n\":8,\"p50_ms\":1.00,\"p99_ms\":2.00,\"p999_ms\":2.00,\"max_ms\":2.00,\"err\":0,\
                     \"wall_s\":38.0,\"rec_per_s\":8,\"cpu_us_per_rec\":114.0}";

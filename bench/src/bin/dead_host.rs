@@ -17,6 +17,8 @@ const DEAD: i32 = 3;
 const REPLICAS: [[i32; 2]; 6] = [[3, 1], [1, 2], [2, 1], [3, 2], [1, 2], [2, 1]];
 /// The partitions that host 3 leads.
 const SICK: [usize; 2] = [0, 3];
+/// So long Milena's program starts, when its latencies are to be without the start; the peers' cannot say.
+const SETTLE_SECONDS: &str = "3";
 /// No client takes longer to come back.
 const PATIENCE: Duration = Duration::from_secs(200);
 
@@ -139,6 +141,7 @@ fn one_loop(args: &Args, stage: &Stage, programs: &[(Client, Program)]) -> Resul
     } else {
         println!("{}", sick_table(&outcomes));
     }
+    println!("{}", settled(&outcomes));
     if let Some(path) = &args.svg {
         let bars: Vec<Bar> = outcomes.iter().filter_map(Outcome::bar).collect();
         let subtitle = format!(
@@ -236,6 +239,7 @@ impl Run<'_> {
             arguments.extend(["--partitions", "6", "--sick", "0,3"]);
         }
         if self.client == Client::Milena {
+            arguments.extend(["--settle", SETTLE_SECONDS]);
             arguments.extend(self.args.milena.iter().map(String::as_str));
         }
         self.program.start(&arguments)
@@ -281,6 +285,21 @@ fn sick_table(outcomes: &[Outcome]) -> comfy_table::Table {
         ]
     };
     table(heads, &outcomes.iter().map(row).collect::<Vec<_>>())
+}
+
+/// Tails without the start, of those programs that can say.
+fn settled(outcomes: &[Outcome]) -> String {
+    let tail = |[p50, p999, max]: [f64; 3]| format!("{p50:.1} / {p999:.1} / {max:.1}");
+    let line = |outcome: &Outcome| {
+        let (before, across) = (outcome.healthy.settled_ms?, outcome.fault.settled_ms?);
+        Some(format!(
+            "\n{}, partitions that are not sick, without the first {SETTLE_SECONDS} s, p50 / p99.9 / max ms: {} before, {} across the fault",
+            outcome.client.name(),
+            tail(before),
+            tail(across)
+        ))
+    };
+    outcomes.iter().filter_map(line).collect()
 }
 
 fn keyless_table(outcomes: &[Outcome]) -> comfy_table::Table {
@@ -341,8 +360,8 @@ fn two_loops(args: &Args, stage: &Stage, programs: &[(Client, Program)]) -> Resu
         drop(down);
         let loops = TwoLoops::read(&ended.said)?;
         let row = LoopsRow::of(&loops, fault_s);
-        lines.push_str(&format!("{}: {}\n", client.name(), ended.said.trim()));
-        eprintln!("{}: {}, leaders moved after {moved_s:.2} s", client.name(), ended.said.trim());
+        lines.push_str(&format!("{}\n", ended.said.trim()));
+        eprintln!("{}, leaders moved after {moved_s:.2} s", ended.said.trim());
         let back = row.back.map_or_else(|| "not at all".to_owned(), |second| format!("{second} s"));
         rows.push([
             client.name().to_owned(),

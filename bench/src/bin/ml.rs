@@ -46,6 +46,9 @@ struct Args {
     /// Partitions to report apart.
     #[arg(long, default_value = "", value_delimiter = ',')]
     sick: Vec<String>,
+    /// Reports apart, once more, what was sent to partitions that are not sick after so many seconds: without the start. 0: does not.
+    #[arg(long, default_value_t = 0)]
+    settle: u64,
     /// A property of the producer, key=value.
     #[arg(long = "set", short = 'X')]
     set: Vec<String>,
@@ -71,7 +74,7 @@ async fn run(args: &Args) -> Result<()> {
     let mut payload = vec![b'x'; args.size];
     let sick = args.sick.iter().filter_map(|partition| partition.parse().ok()).collect();
     let (start, before) = (Instant::now(), Usage::now());
-    let mut observer = Observer::new(start, Latencies::new(sick)?);
+    let mut observer = Observer::new(start, Latencies::new(sick, args.settle)?);
     let start_millis =
         SystemTime::now().duration_since(UNIX_EPOCH).context("a clock before 1970")?.as_millis() as i64;
     for number in 0..args.records {
@@ -111,6 +114,8 @@ struct Latencies {
     sick: Vec<usize>,
     healthy_ones: Histogram<u64>,
     sick_ones: Histogram<u64>,
+    /// Of the healthy ones those that were sent so many nanoseconds after the start, or later.
+    settled_ones: Option<(u64, Histogram<u64>)>,
     slow: u64,
     errors: u64,
 }
@@ -119,10 +124,16 @@ impl Sink for Latencies {
     fn acknowledged(&mut self, partition: usize, sent: u64, now: u64) {
         let micros = (now - sent) / 1_000;
         self.slow += u64::from(micros > SLOW_MICROS);
-        let latencies =
-            if self.sick.contains(&partition) { &mut self.sick_ones } else { &mut self.healthy_ones };
+        let is_sick = self.sick.contains(&partition);
+        let latencies = if is_sick { &mut self.sick_ones } else { &mut self.healthy_ones };
         // The histogram grows as it must.
         _ = latencies.record(micros);
+        if let Some((from, latencies)) = &mut self.settled_ones
+            && !is_sick
+            && sent >= *from
+        {
+            _ = latencies.record(micros);
+        }
     }
 
     fn failed(&mut self, error: &dyn Display) {
@@ -134,9 +145,17 @@ impl Sink for Latencies {
 }
 
 impl Latencies {
-    fn new(sick: Vec<usize>) -> Result<Self> {
+    fn new(sick: Vec<usize>, settle: u64) -> Result<Self> {
         let histogram = || Histogram::new_with_bounds(1, LATENCY_MAX_MICROS, 3).context("a histogram");
-        Ok(Self { sick, healthy_ones: histogram()?, sick_ones: histogram()?, slow: 0, errors: 0 })
+        let settled_ones = if settle == 0 { None } else { Some((settle * 1_000_000_000, histogram()?)) };
+        Ok(Self {
+            sick,
+            healthy_ones: histogram()?,
+            sick_ones: histogram()?,
+            settled_ones,
+            slow: 0,
+            errors: 0,
+        })
     }
 
     fn report(&self, args: &Args, wall_s: f64, cpu_s: f64, rss_mb: i64) -> Result<()> {
@@ -147,6 +166,10 @@ impl Latencies {
         if !sick.is_empty() {
             let at = |q| milliseconds(sick, q);
             println!("sick: n={} p50={:.2} p99={:.2} max={:.2} ms", sick.len(), at(0.5), at(0.99), at(1.0));
+        }
+        if let Some((_, settled)) = &self.settled_ones {
+            let at = |q| milliseconds(settled, q);
+            println!("settled: p50={:.2} p999={:.2} max={:.2} ms", at(0.5), at(0.999), at(1.0));
         }
         println!("slow: n={} over {} ms", self.slow, SLOW_MICROS / 1_000);
         let ok = self.healthy_ones.len() + sick.len();

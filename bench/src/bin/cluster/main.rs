@@ -55,7 +55,7 @@ impl MilenaBroker {
         if brokers > 1 {
             command.args(["--brokers", &brokers.to_string()]);
         }
-        command.env("RUST_LOG", "error").stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::null());
+        command.env("RUST_LOG", "error").stdin(Stdio::null()).stdout(Stdio::piped());
         let mut child = command.spawn().with_context(|| format!("running {}", program.display()))?;
         let mut said = BufReader::new(child.stdout.take().context("the broker's output")?);
         let mut line = String::new();
