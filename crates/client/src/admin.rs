@@ -11,9 +11,10 @@ use milena_core::{
 use milena_protocol::{
     DecodeError, ErrorCode, Request, Uuid,
     messages::{
-        CreatableTopic, CreatableTopicConfig, CreateTopicsRequest, DeleteTopicState, DeleteTopicsRequest,
-        DescribeConfigsRequest, DescribeConfigsResource, ListOffsetsPartition, ListOffsetsRequest,
-        ListOffsetsTopic, MetadataRequest, MetadataRequestTopic, MetadataResponse, MetadataResponseTopic,
+        CreatableReplicaAssignment, CreatableTopic, CreatableTopicConfig, CreateTopicsRequest,
+        DeleteTopicState, DeleteTopicsRequest, DescribeConfigsRequest, DescribeConfigsResource,
+        ListOffsetsPartition, ListOffsetsRequest, ListOffsetsTopic, MetadataRequest, MetadataRequestTopic,
+        MetadataResponse, MetadataResponseTopic,
     },
 };
 
@@ -73,6 +74,9 @@ pub struct NewTopic {
     pub partitions: i32,
     /// How many replicas of each; −1 for the broker's default.
     pub replication_factor: i16,
+    /// The brokers that hold each partition, the preferred leader first, instead of `partitions` and `replication_factor`,
+    /// which then have to be −1. Empty: the cluster chooses.
+    pub assignments: Vec<Vec<i32>>,
     /// Settings that differ from the broker's defaults, by Kafka's names.
     pub configs: Vec<(String, String)>,
 }
@@ -80,7 +84,8 @@ pub struct NewTopic {
 impl NewTopic {
     /// A topic with the broker's default partitions, replicas and settings.
     pub fn new(name: impl Into<String>) -> Self {
-        Self { name: name.into(), partitions: -1, replication_factor: -1, configs: Vec::new() }
+        let name = name.into();
+        Self { name, partitions: -1, replication_factor: -1, assignments: Vec::new(), configs: Vec::new() }
     }
 }
 
@@ -248,12 +253,18 @@ impl Admin {
             name: topic.name.clone(),
             num_partitions: topic.partitions,
             replication_factor: topic.replication_factor,
+            assignments: (0..)
+                .zip(&topic.assignments)
+                .map(|(partition_index, broker_ids)| CreatableReplicaAssignment {
+                    partition_index,
+                    broker_ids: broker_ids.clone(),
+                })
+                .collect(),
             configs: topic
                 .configs
                 .iter()
                 .map(|(name, value)| CreatableTopicConfig { name: name.clone(), value: Some(value.clone()) })
                 .collect(),
-            ..Default::default()
         });
         let request = CreateTopicsRequest {
             topics: topics.collect(),
