@@ -72,14 +72,17 @@ async fn play(stage: &mut Stage, args: &IncidentArgs) -> anyhow::Result<()> {
     let _probe = Probe::start(&list.metadata_broker_list, &args.topic, &seen)?;
     let before = first_view(&mut views, &args.topic).await?;
 
-    let start = Instant::now();
-    let (tell, events) = mpsc::channel(QUEUE);
     let partitions = before.leaders.len() as u32;
+    let (tell, events) = mpsc::channel(QUEUE);
+    let old = OldProducer::build(args, &bootstrap, tell.clone())?;
+    let old = OldProducer::warm_up(old, args.topic.clone(), partitions.cast_signed()).await?;
+    let new = NewProducer::build(args, &bootstrap)?;
+    NewProducer::warm_up(&new, &args.topic, partitions.cast_signed()).await?;
+
+    let start = Instant::now();
     let schedule = Schedule::new(&args.topic, partitions, args.rate, start, args.duration);
     let mut play = Play::new(args, start, before);
     play.print(&play.opening(&stage.describe(args)))?;
-    let old = OldProducer::build(args, &bootstrap, start, tell.clone())?;
-    let new = NewProducer::build(args, &bootstrap)?;
     let old = OldProducer::start(old, schedule.clone(), Arc::clone(&play.old), tell.clone())?;
     let new = NewProducer::start(new, schedule.clone(), Arc::clone(&play.new), tell.clone());
     play.until_the_end(stage, &tell, events, views).await?;
@@ -210,7 +213,10 @@ impl<'a> Play<'a> {
                 time_line::line(self.start.elapsed(), &format!("the command took {}", time_line::wait(took)))
             }
             Event::Struck(Err(error)) => return Err(anyhow!(error)),
-            Event::Refreshed { at, report } => {
+            // Before the play.
+            Event::Refreshed { ended, .. } if ended < self.start => return Ok(()),
+            Event::Refreshed { ended, report } => {
+                let at = ended - self.start;
                 let text = time_line::line(at, &time_line::refresh(&report, &self.addresses));
                 self.refreshes.push(Refresh { at, report });
                 text

@@ -2,6 +2,7 @@
 
 use std::{sync::Arc, time::Duration};
 
+use anyhow::Context as _;
 use milena::{Producer, Record};
 use tokio::{
     sync::mpsc,
@@ -12,7 +13,7 @@ use tokio::{
 use super::{
     args::IncidentArgs,
     meter::{Fate, Meter},
-    schedule::{RECORD, Schedule},
+    schedule::{RECORD, Schedule, WARM_UP},
     time_line::Event,
 };
 
@@ -40,6 +41,19 @@ impl NewProducer {
             builder = builder.set("request.timeout.ms", &timeout.as_millis().max(1).to_string());
         }
         Ok(builder.build()?)
+    }
+
+    /// As the old producer's.
+    ///
+    /// # Errors
+    /// They are not acknowledged.
+    pub(super) async fn warm_up(producer: &Producer, topic: &str, partitions: i32) -> anyhow::Result<()> {
+        for _ in 0..WARM_UP {
+            for partition in 0..partitions {
+                deliver(producer, topic, partition).await.context("the new producer, before the play")?;
+            }
+        }
+        Ok(())
     }
 
     pub(super) fn start(

@@ -16,7 +16,7 @@ use tokio::sync::mpsc;
 use super::{
     args::IncidentArgs,
     meter::{Fate, Meter},
-    schedule::{RECORD, Schedule},
+    schedule::{RECORD, Schedule, WARM_UP},
     time_line::Event,
 };
 
@@ -34,7 +34,6 @@ impl OldProducer {
     pub(super) fn build(
         args: &IncidentArgs,
         bootstrap: &str,
-        start: Instant,
         events: mpsc::Sender<Event>,
     ) -> anyhow::Result<Producer> {
         let mut config = ProducerConfig::default();
@@ -51,9 +50,27 @@ impl OldProducer {
         }
         let told = move |report: &milena_old_producer::RefreshReport| {
             // Whoever reads the time line may have gone.
-            let _ = events.blocking_send(Event::Refreshed { at: start.elapsed(), report: report.clone() });
+            let _ = events.blocking_send(Event::Refreshed { ended: Instant::now(), report: report.clone() });
         };
         Ok(Producer::builder(config).seed(args.seed).partitioner(ByNumber).on_refresh(told).build()?)
+    }
+
+    /// Sends a few records to each partition, so that the play begins with everything known and connected.
+    ///
+    /// # Errors
+    /// They are not acknowledged.
+    pub(super) async fn warm_up(
+        producer: Producer,
+        topic: String,
+        partitions: i32,
+    ) -> anyhow::Result<Producer> {
+        let sent = tokio::task::spawn_blocking(move || {
+            for _ in 0..WARM_UP {
+                producer.send((0..partitions).map(|partition| message(&topic, partition)).collect())?;
+            }
+            Ok::<_, milena_old_producer::SendError>(producer)
+        });
+        sent.await?.context("the old producer, before the play")
     }
 
     /// Begins.
@@ -98,10 +115,8 @@ fn send(
         for record in &due {
             meter.begin(record.number, record.due, record.partition);
         }
-        let message = |partition: i32| {
-            KeyedMessage::new(&*schedule.topic, RECORD).with_partition_key(partition.to_be_bytes().to_vec())
-        };
-        let sent = producer.send(due.iter().map(|record| message(record.partition)).collect());
+        let messages = due.iter().map(|record| message(&schedule.topic, record.partition));
+        let sent = producer.send(messages.collect());
         let fate = if sent.is_ok() { Fate::Acknowledged } else { Fate::Failed };
         for record in &due {
             meter.end(record.number, fate);
@@ -111,6 +126,10 @@ fn send(
             let _ = events.blocking_send(Event::Failed { at, who, error: error.to_string() });
         }
     }
+}
+
+fn message(topic: &str, partition: i32) -> KeyedMessage {
+    KeyedMessage::new(topic, RECORD).with_partition_key(partition.to_be_bytes().to_vec())
 }
 
 /// The key says the partition.

@@ -8,6 +8,9 @@ use std::{
 /// Each record's value: 100 bytes, as in the benchmarks.
 pub(super) const RECORD: &[u8] = &[b'.'; 100];
 
+/// Records that each producer sends to each partition before the play.
+pub(super) const WARM_UP: u32 = 10;
+
 /// Evenly spaced records, to one partition after the other.
 #[derive(Clone, Debug)]
 pub(super) struct Schedule {

@@ -15,10 +15,10 @@ use tokio::{sync::mpsc, time::timeout};
 use super::{args::IncidentArgs, time_line::Event};
 use crate::{args::Global, say, usage_error};
 
-/// Each of three brokers leads two.
-const PARTITIONS: i32 = 6;
-/// Of three brokers one has nothing to do with a partition, so that partitions are left that a dead one does not touch.
-const REPLICATION_FACTOR: i16 = 2;
+/// How many partitions each broker leads.
+const LED_BY_EACH: usize = 2;
+/// More brokers are not needed to see it.
+const MAX_BROKERS: usize = 50;
 /// zookeeper.session.timeout.ms of Kafka 0.8. (Today's broker.session.timeout.ms is 9 s.)
 const SESSION_TIMEOUT: Duration = Duration::from_secs(6);
 /// How long a cluster may take to tell of itself.
@@ -34,6 +34,7 @@ pub(super) enum Stage {
 #[derive(Debug)]
 pub(super) struct Embedded {
     cluster: EmbeddedCluster,
+    admin: Admin,
     black_hole: Option<FaultGuard>,
 }
 
@@ -112,7 +113,7 @@ impl Stage {
     pub(super) async fn close(self) {
         match self {
             // A cluster that is not needed any more need not end in order.
-            Self::Embedded(_) => {}
+            Self::Embedded(stage) => stage.admin.close().await,
             Self::Remote(stage) => stage.close().await,
         }
     }
@@ -122,8 +123,9 @@ impl Embedded {
     async fn open(args: &IncidentArgs) -> anyhow::Result<Box<Self>> {
         let builder = EmbeddedCluster::builder().brokers(3).session_timeout(args.scaled(SESSION_TIMEOUT));
         let cluster = builder.start().await.context("the embedded cluster does not start")?;
-        cluster.create_topic(&args.topic, PARTITIONS, REPLICATION_FACTOR).await?;
-        Ok(Box::new(Self { cluster, black_hole: None }))
+        let admin = Admin::builder().bootstrap(&cluster.bootstrap()).timeout(PATIENCE).build()?;
+        make_topic(&admin, &cluster.broker_ids(), &args.topic).await?;
+        Ok(Box::new(Self { cluster, admin, black_hole: None }))
     }
 
     /// Of a broker that is not the controller, so that the cluster is as quick as it can be.
@@ -146,20 +148,8 @@ impl Remote {
         let view = timeout(PATIENCE, metadata.changed(0)).await;
         let view =
             view.map_err(|_| anyhow!("no broker of {bootstrap} has told its metadata within {PATIENCE:?}"))?;
-        let brokers = i16::try_from(view.cluster.nodes().count()).unwrap_or(REPLICATION_FACTOR);
-        let topic = NewTopic {
-            partitions: PARTITIONS,
-            replication_factor: brokers.min(REPLICATION_FACTOR),
-            ..NewTopic::new(&args.topic)
-        };
-        let mut made_topic = None;
-        for (name, outcome) in admin.create_topics(&[topic]).await? {
-            match outcome {
-                Ok(_) => made_topic = Some(name),
-                Err(refusal) if refusal.code == ErrorCode::TOPIC_ALREADY_EXISTS => {}
-                Err(refusal) => return Err(refusal).context(format!("topic {name}")),
-            }
-        }
+        let brokers: Vec<i32> = view.cluster.nodes().map(|node| node.id).take(MAX_BROKERS).collect();
+        let made_topic = make_topic(&admin, &brokers, &args.topic).await?.then(|| args.topic.clone());
         let (bootstrap, fault, heal) = (bootstrap.to_owned(), fault.to_owned(), args.heal.clone());
         Ok(Box::new(Self { bootstrap, fault, heal, admin, made_topic, struck: false }))
     }
@@ -183,6 +173,28 @@ impl Remote {
     }
 }
 
+/// Whether the topic was not there before.
+async fn make_topic(admin: &Admin, brokers: &[i32], name: &str) -> anyhow::Result<bool> {
+    let topic = NewTopic { assignments: ring(brokers), ..NewTopic::new(name) };
+    match admin.create_topics(&[topic]).await?.pop() {
+        None | Some((_, Ok(_))) => Ok(true),
+        Some((_, Err(refusal))) if refusal.code == ErrorCode::TOPIC_ALREADY_EXISTS => Ok(false),
+        Some((_, Err(refusal))) => Err(refusal).context(format!("topic {name}")),
+    }
+}
+
+/// The replicas of each partition: a broker and the next one. So, whoever dies, there is a broker whose partitions all have
+/// nothing to do with it. Those of the others wait, and as a broker's answers are in order they would hold up any that were
+/// led beside them.
+fn ring(brokers: &[i32]) -> Vec<Vec<i32>> {
+    let next = brokers.iter().cycle().skip(1);
+    let pairs = brokers.iter().zip(next);
+    let replicas: Vec<Vec<i32>> = pairs
+        .map(|(leader, next)| if leader == next { vec![*leader] } else { vec![*leader, *next] })
+        .collect();
+    replicas.iter().cycle().take(replicas.len() * LED_BY_EACH).cloned().collect()
+}
+
 /// Runs a shell command; what it prints is for standard error.
 async fn run(command: String) -> anyhow::Result<()> {
     let status = tokio::task::spawn_blocking(move || {
@@ -192,4 +204,15 @@ async fn run(command: String) -> anyhow::Result<()> {
     });
     let status = status.await.context("the command was not waited for")??;
     if status.success() { Ok(()) } else { Err(anyhow!("the command failed: {status}")) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn replicas_are_a_ring() {
+        assert_eq!(ring(&[1, 2, 3]), [[1, 2], [2, 3], [3, 1], [1, 2], [2, 3], [3, 1]]);
+        assert_eq!(ring(&[7]), [[7], [7]]);
+    }
 }

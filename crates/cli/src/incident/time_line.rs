@@ -1,6 +1,9 @@
 //! What happens, one line each.
 
-use std::{collections::BTreeMap, time::Duration};
+use std::{
+    collections::BTreeMap,
+    time::{Duration, Instant},
+};
 
 use milena_old_producer::{Asked, RefreshReport};
 
@@ -12,7 +15,7 @@ pub(super) enum Event {
     /// The command that makes a host dead has ended, after so long; or it failed.
     Struck(Result<Duration, String>),
     /// The old producer has refreshed its metadata, and sends again.
-    Refreshed { at: Duration, report: RefreshReport },
+    Refreshed { ended: Instant, report: RefreshReport },
     /// Records of one of the producers have failed.
     Failed { at: Duration, who: &'static str, error: String },
 }
