@@ -7,10 +7,11 @@ use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use milena_core::{
     admin::{RetryPolicy, Target},
     config::ClientConfig,
+    engine::Event,
     metadata::RefreshReason,
     network::{
-        ClientRequest, ConnectionState, DisconnectCause, NodeReadiness, RequestFailure, RequestToken,
-        StateChange,
+        ClientRequest, ConnectionId, ConnectionState, DisconnectCause, NodeReadiness, RequestFailure,
+        RequestToken, StateChange,
     },
 };
 use milena_protocol::{
@@ -344,6 +345,58 @@ fn connections_21_while_nobody_is_connected_the_next_is_tried_beside_a_slow_one(
     );
     let found = harness.engine.network.least_loaded_node(now + ms(5)).expect("another");
     assert_eq!((found.node, found.readiness), (2, NodeReadiness::CanConnect));
+}
+
+/// Broker 1 behind a name with these addresses, each as reachable as said; the last one is its own.
+fn behind(reaches: &[Reach]) -> Harness<Bare> {
+    let mut harness = Bare::harness(1, &config(1));
+    let addresses: Vec<IpAddr> =
+        (0..reaches.len()).map(|n| IpAddr::from([10, 0, 1, u8::try_from(n).expect("few")])).collect();
+    for (address, reach) in addresses.iter().zip(reaches) {
+        harness.peer.add_address(1, SocketAddr::new(*address, 9092)).reach = *reach;
+    }
+    harness.peer.dns.insert("b1".to_owned(), Ok(addresses));
+    harness
+}
+
+#[test]
+fn unhealthy_39_the_addresses_of_a_host_race() {
+    use Reach::{Accepts, Refuses, Swallows};
+    let races: [(&[Reach], u64); 5] = [
+        (&[Swallows, Accepts], 250),
+        (&[Swallows, Swallows, Accepts], 500),
+        (&[Refuses, Accepts], 0),
+        (&[Swallows, Refuses, Accepts], 250),
+        (&[Swallows, Accepts, Accepts], 250),
+    ];
+    for (reaches, waits) in races {
+        let mut harness = behind(reaches);
+        let began_at = harness.now;
+        assert!(!harness.engine.network.ready(1, began_at));
+        harness.run_until(secs(5), |h| h.engine.network.state(1) == ConnectionState::Ready);
+        let took = harness.now - began_at;
+        assert!(took >= ms(waits) && took <= ms(waits + 20), "{reaches:?}: {took:?}");
+        // The winner is the only one that is left, and it stays.
+        harness.advance(secs(60));
+        assert_eq!(harness.engine.network.state(1), ConnectionState::Ready, "{reaches:?}");
+        assert_eq!(harness.peer.connections_of(1).len(), 1, "{reaches:?}");
+    }
+}
+
+#[test]
+fn unhealthy_39_a_race_that_nobody_wins_ends_after_the_setup_timeout() {
+    let mut harness = behind(&[Reach::Swallows, Reach::Swallows]);
+    let began_at = harness.now;
+    assert!(!harness.engine.network.ready(1, began_at));
+    harness.run_until(secs(15), |h| h.engine.network.state(1) == ConnectionState::Disconnected);
+    assert!(harness.now - began_at >= secs(8), "10 s, give or take the jitter");
+    assert_eq!(harness.peer.connects.len(), 2);
+    // What either socket says later means nothing.
+    for connection in 1..=2 {
+        harness.schedule(ms(1), Event::Connected { connection: ConnectionId(connection) });
+    }
+    harness.advance(ms(10));
+    assert_eq!(harness.engine.network.state(1), ConnectionState::Disconnected);
 }
 
 #[test]

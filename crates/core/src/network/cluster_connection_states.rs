@@ -19,6 +19,9 @@ use crate::{backoff::ExponentialBackoff, cluster::Node, config::ClientConfig, ti
 /// The most addresses of one host that are tried; a resolver that answers more is not believed.
 const ADDRESSES_MAX: usize = 64;
 
+/// While an address neither answers nor refuses, the next one of the host is tried beside it after so long (RFC 8305).
+const ADDRESS_STAGGER: Duration = Duration::from_millis(250);
+
 /// How far a connection has come.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ConnectionState {
@@ -74,8 +77,13 @@ pub(super) struct NodeConnection {
     /// `host:port`, for people.
     pub(super) address: Arc<str>,
     pub(super) state: ConnectionState,
-    /// The socket, from the attempt to open it until it is closed; none while the host is being resolved.
+    /// The socket, from the attempt to open it until it is closed; none while the host is being resolved. While several
+    /// addresses race it is the one begun last.
     pub(super) connection: Option<ConnectionId>,
+    /// The others of that race.
+    rivals: Vec<(ConnectionId, SocketAddr)>,
+    /// While connecting with addresses untried: when the next one joins the race.
+    pub(super) next_address_at: Instant,
     pub(super) in_flight: InFlightRequests,
     /// Set exactly while the state is `Ready`.
     pub(super) api_versions: Option<NodeApiVersions>,
@@ -114,6 +122,8 @@ impl NodeConnection {
             node,
             state: ConnectionState::Disconnected,
             connection: None,
+            rivals: Vec::new(),
+            next_address_at: Instant::FAR_FUTURE,
             in_flight: InFlightRequests::default(),
             api_versions: None,
             throttled_until: Instant::ORIGIN,
@@ -173,13 +183,55 @@ impl NodeConnection {
             self.connecting_since = now;
         }
         self.setup_deadline = now + backoffs.setup.after(self.failed_connects, rng);
-        match self.untried.pop_front() {
+        let attempt = match self.untried.pop_front() {
             Some(address) => {
+                if let (Some(connection), Some(address)) = (self.connection.take(), self.last_address) {
+                    self.rivals.push((connection, address));
+                }
                 self.last_address = Some(address);
                 Attempt::Connect(address)
             }
             None => Attempt::Resolve,
+        };
+        self.next_address_at =
+            if self.untried.is_empty() { Instant::FAR_FUTURE } else { now + ADDRESS_STAGGER };
+        attempt
+    }
+
+    /// One of the race's sockets is open: it is the connection. Gives the others, to be closed.
+    pub(super) fn won(&mut self, winner: ConnectionId) -> Vec<ConnectionId> {
+        let mut others = Vec::new();
+        for (connection, address) in std::mem::take(&mut self.rivals) {
+            if connection == winner {
+                others.extend(self.connection.replace(winner));
+                self.last_address = Some(address);
+            } else {
+                others.push(connection);
+            }
         }
+        others
+    }
+
+    /// One of the race's sockets did not open; true if another one still may.
+    pub(super) fn lost(&mut self, loser: ConnectionId) -> bool {
+        let before = self.rivals.len();
+        self.rivals.retain(|(connection, _)| *connection != loser);
+        if self.rivals.len() < before {
+            return true;
+        }
+        self.connection = None;
+        if !self.untried.is_empty() {
+            // The next address joins the race at once.
+            return false;
+        }
+        let Some((connection, address)) = self.rivals.pop() else { return false };
+        (self.connection, self.last_address) = (Some(connection), Some(address));
+        true
+    }
+
+    /// The sockets of a race that is over without a winner, but for the last.
+    pub(super) fn take_rivals(&mut self) -> Vec<ConnectionId> {
+        std::mem::take(&mut self.rivals).into_iter().map(|(connection, _)| connection).collect()
     }
 
     /// Takes the resolver's addresses; the one whose established connection dropped last comes last.
@@ -204,6 +256,7 @@ impl NodeConnection {
     /// The socket is open: from now on a failure is not the network's way to the host.
     pub(super) fn opened(&mut self, handshake: Duration, now: Instant) {
         self.state = ConnectionState::CheckingApiVersions;
+        self.next_address_at = Instant::FAR_FUTURE;
         self.failed_connects = 0;
         self.setup_deadline = now + handshake;
         self.last_used = now;
@@ -227,6 +280,7 @@ impl NodeConnection {
         self.state = ConnectionState::Disconnected;
         self.connection = None;
         self.api_versions = None;
+        self.next_address_at = Instant::FAR_FUTURE;
         self.setup_deadline = Instant::FAR_FUTURE;
         self.retry_at = now;
         if wanted {

@@ -386,7 +386,12 @@ impl NetworkClient {
             };
             let request = state.in_flight.next_deadline().unwrap_or(Instant::FAR_FUTURE);
             let suspicion = self.suspicion_floor.and_then(|floor| state.suspect_at(floor));
-            state.setup_deadline.min(request).min(idle).min(suspicion.unwrap_or(Instant::FAR_FUTURE))
+            state
+                .setup_deadline
+                .min(state.next_address_at)
+                .min(request)
+                .min(idle)
+                .min(suspicion.unwrap_or(Instant::FAR_FUTURE))
         });
         due.min().filter(|at| *at != Instant::FAR_FUTURE)
     }

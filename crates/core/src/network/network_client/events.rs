@@ -34,6 +34,8 @@ impl NetworkClient {
             let Some(state) = self.nodes.get(node) else { continue };
             if now >= state.setup_deadline {
                 self.setup_timed_out(node, now);
+            } else if now >= state.next_address_at {
+                self.begin_attempt(node, now);
             } else if state.in_flight.next_deadline().is_some_and(|at| now >= at) {
                 let reason = "a request was not answered in time";
                 self.disconnect(node, DisconnectCause::RequestTimedOut, reason, now);
@@ -140,7 +142,9 @@ impl NetworkClient {
         if let Some(state) =
             self.nodes.get_mut(node).filter(|state| state.state == ConnectionState::Connecting)
         {
+            let others = state.won(connection);
             state.opened(timeout, now);
+            others.into_iter().for_each(|other| self.drop_connection(other));
             self.ask_versions(node, handshake::newest_version(), now);
         }
     }
@@ -231,7 +235,13 @@ impl NetworkClient {
     fn handle_disconnected(&mut self, connection: ConnectionId, reason: &str, now: Instant) {
         let Some(node) = self.nodes.node_of(connection) else { return };
         match self.state(node) {
-            ConnectionState::Connecting => self.connect_failed(node, reason, now),
+            ConnectionState::Connecting => {
+                self.drop_connection(connection);
+                let others = self.nodes.get_mut(node).is_some_and(|state| state.lost(connection));
+                if !others {
+                    self.connect_failed(node, reason, now);
+                }
+            }
             ConnectionState::CheckingApiVersions => {
                 self.disconnect(node, DisconnectCause::SetupFailed, reason, now);
             }
@@ -245,7 +255,7 @@ impl NetworkClient {
         if state.state == ConnectionState::Disconnected {
             return;
         }
-        let connection = state.connection;
+        let (connection, rivals) = (state.connection, state.take_rivals());
         let unwanted = matches!(cause, DisconnectCause::Idle | DisconnectCause::Dropped);
         // Who went without an answer, or does not let anybody in, is no better than one who is silent.
         let owed = state.in_flight.oldest().map(|oldest| oldest.sent_at);
@@ -255,9 +265,7 @@ impl NetworkClient {
         }
         state.ended(!unwanted, &self.backoffs, &mut self.rng, now);
         let retiring = state.retiring;
-        if let Some(connection) = connection {
-            self.drop_connection(connection);
-        }
+        connection.into_iter().chain(rivals).for_each(|connection| self.drop_connection(connection));
         self.fail_in_flight(node, cause, reason, now);
         let change = StateChange::Disconnected { cause, reason: reason.into() };
         self.changes.push_back(NodeStateChange { node, address: self.address(node), change });
