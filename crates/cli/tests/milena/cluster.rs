@@ -19,10 +19,10 @@ fn status(place: &Place) -> Vec<Value> {
 }
 
 /// Who leads the only partition of a topic.
-fn leader(place: &Place, topic: &str) -> String {
+fn leader(place: &Place, topic: &str) -> i64 {
     let text = place.ok(&["metadata", "--json", "-t", topic]);
     let view: Value = serde_json::from_str(&text).unwrap();
-    view["topics"][0]["partitions"][0]["leader"].to_string()
+    view["topics"][0]["partitions"][0]["leader"].as_i64().unwrap()
 }
 
 fn connect(broker: &Value) -> std::io::Result<TcpStream> {
@@ -41,22 +41,22 @@ fn a_leader_is_killed_and_comes_back_and_nothing_is_lost() {
     let mut watch = place.start(&["metadata", "--watch", "--json", "-t", "t"]);
     let mut views = watch.lines().filter_map(|line| {
         let line: Value = serde_json::from_str(&line).unwrap();
-        let leader = &line["view"]["topics"][0]["partitions"][0]["leader"];
-        leader.is_number().then(|| leader.to_string())
+        line["view"]["topics"][0]["partitions"][0]["leader"].as_i64()
     });
-    assert_eq!(views.next().as_ref(), Some(&killed));
-    place.ok(&["cluster", "kill", &killed]);
+    assert_eq!(views.next(), Some(killed));
+    let id = killed.to_string();
+    place.ok(&["cluster", "kill", &id]);
     let moved = views.find(|leader| *leader != killed);
     assert!(moved.is_some(), "--watch shows no leader move");
     watch.signal(Signal::INT);
     watch.finish().ok();
 
     let brokers = status(&place);
-    let dead = brokers.iter().find(|broker| broker["broker"].to_string() == killed).unwrap();
+    let dead = brokers.iter().find(|broker| broker["broker"] == killed).unwrap();
     assert_eq!((&dead["state"], &dead["leads"]), (&Value::from("down"), &Value::from(0)));
     assert_eq!(connect(dead).unwrap_err().kind(), ErrorKind::ConnectionRefused);
     place.run_with(&["produce", "-t", "t"], "without it\n").ok();
-    place.ok(&["cluster", "restart", &killed]);
+    place.ok(&["cluster", "restart", &id]);
     assert!(status(&place).iter().all(|broker| broker["state"] == "running"));
     // It is the same one for its clients.
     place.run_with(&["produce", "-b", &bootstrap, "-t", "t"], "after\n").ok();
