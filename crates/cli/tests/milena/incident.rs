@@ -2,6 +2,8 @@
 
 use std::path::Path;
 
+use rustix::process::Signal;
+
 use crate::support::Place;
 
 const PLAY: [&str; 9] =
@@ -90,4 +92,17 @@ fn on_a_cluster_of_the_users_the_commands_are_run_and_the_topic_is_taken_away_ag
     let error = place.run(&[&failing[..], &scale].concat()).error(1);
     assert!(error.contains("--fault: the command failed: exit status: 3"), "{error}");
     assert!(file("healed-again").exists(), "what it has done before it failed is undone");
+}
+
+#[test]
+fn an_interrupted_play_undoes_the_fault() {
+    let place = Place::new();
+    let (_broker, bootstrap) = place.broker("0");
+    let command = ["incident", "-b", &bootstrap, "--fault", "true", "--heal", "echo > healed"];
+    let mut play = place.start(&[&command[..], &["--duration", "10m", "--fault-at", "10ms"]].concat());
+    let mut lines = play.lines();
+    assert!(lines.any(|line| line.contains("FAULT: ")));
+    play.signal(Signal::INT);
+    assert_eq!(play.finish().status.code(), Some(130));
+    assert!(place.data().with_file_name("healed").exists());
 }
