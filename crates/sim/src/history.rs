@@ -14,8 +14,10 @@ pub struct Sent {
     pub number: u64,
     /// When it was sent, since the start of the run.
     pub at: Duration,
-    /// Where it was put.
+    /// Where it was put, or where it went after all: one whose partition was not named may be moved.
     pub partition: i32,
+    /// Whether its partition was named.
+    pub is_placed: bool,
     /// What became of it, and when; None while nobody knows.
     pub outcome: Option<(Duration, Outcome)>,
 }

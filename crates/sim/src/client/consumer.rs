@@ -30,11 +30,13 @@ struct Consumer {
     partition: i32,
     chance: Chance,
     offset: i64,
+    /// The newest leader epoch that it has read in: who is said to lead in an older one does not any more (KIP-320).
+    leader_epoch: i32,
 }
 
 /// Reads one partition until the run is over.
 pub(crate) async fn consume(sim: Arc<Sim>, id: u32, partition: i32, chance: Chance) {
-    let mut consumer = Consumer { sim, id, partition, chance, offset: 0 };
+    let mut consumer = Consumer { sim, id, partition, chance, offset: 0, leader_epoch: -1 };
     while consumer.sim.phase() != Phase::Over {
         if let Err(error) = consumer.read_from_leader().await {
             note!(consumer.sim.trace, "c{id} reads partition {partition} again: {error}");
@@ -53,7 +55,7 @@ impl Consumer {
         let partitions = response.topics.iter().flat_map(|topic| &topic.partitions);
         let found = partitions.into_iter().find(|found| found.partition_index == self.partition);
         let leader = found.map(|found| (found.leader_id, found.leader_epoch));
-        Ok(leader.filter(|(id, _)| *id >= 0))
+        Ok(leader.filter(|(id, epoch)| *id >= 0 && *epoch >= self.leader_epoch))
     }
 
     fn place(&self) -> Place {
@@ -97,6 +99,7 @@ impl Consumer {
                     }
                     _ => return Ok(()),
                 }
+                self.leader_epoch = leader_epoch;
                 self.saw(leader, leader_epoch, data.high_watermark);
                 self.take(data.records.unwrap_or_default());
             }

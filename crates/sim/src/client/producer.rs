@@ -156,6 +156,7 @@ impl Producer {
             number: self.next_number,
             at: self.sim.now(),
             partition: delivery.partition(),
+            is_placed: self.plan.names_partitions,
             outcome: None,
         });
         self.waiting.push((history.sent.len() - 1, delivery));
@@ -170,7 +171,13 @@ impl Producer {
             let sent = &mut history.sent[*index];
             let outcome = match result {
                 Ok(metadata) => {
-                    note!(sim.trace, "c{id} record {} is acknowledged at {:?}", sent.number, metadata.offset);
+                    let (partition, offset) = (metadata.partition, metadata.offset);
+                    note!(
+                        sim.trace,
+                        "c{id} record {} is acknowledged in {partition} at {offset:?}",
+                        sent.number
+                    );
+                    sent.partition = partition;
                     Outcome::Acknowledged(metadata.offset)
                 }
                 Err(error) => {

@@ -1,0 +1,26 @@
+//! A seed says it all: what was found once is found again. And the seeds that found something once.
+
+use milena_sim::trace::TraceMode;
+use milena_sim::{Options, run};
+
+fn hash(seed: u64) -> u64 {
+    run(seed, Options { trace: TraceMode::Hash, ..Options::default() }).hash
+}
+
+#[test]
+fn a_seed_has_one_history() {
+    for seed in [3, 30, 626] {
+        assert_eq!(hash(seed), hash(seed), "seed {seed} has two histories");
+    }
+    assert_ne!(hash(3), hash(30));
+}
+
+/// 3, 19: a leader that had restarted did not know the last but one batch of a producer. 164: a leader waited half a minute
+/// for a controller that was dead. 3000: a recovery moved the start of a leader epoch.
+#[test]
+fn seeds_that_failed_once_pass() {
+    for seed in [3, 19, 164, 236, 3000] {
+        let violations = run(seed, Options::default()).violations;
+        assert_eq!(violations, Vec::<String>::new(), "seed {seed}");
+    }
+}
