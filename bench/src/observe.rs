@@ -24,6 +24,7 @@ pub struct Observer<S> {
     start: Instant,
     /// By partition, oldest first: a partition's records are acknowledged in order. Each with the nanoseconds from the start to its sending.
     under_way: Vec<VecDeque<(u64, Delivery)>>,
+    any_order: bool,
     /// Who is told.
     pub sink: S,
 }
@@ -31,7 +32,15 @@ pub struct Observer<S> {
 impl<S: Sink> Observer<S> {
     /// Nothing is under way yet.
     pub fn new(start: Instant, sink: S) -> Self {
-        Self { start, under_way: Vec::new(), sink }
+        Self { start, under_way: Vec::new(), any_order: false, sink }
+    }
+
+    /// Looks at each record under way, also behind those that are not there yet: a record without a key may have moved to another
+    /// partition than the one that it was first meant for. That takes its time, with many under way.
+    #[must_use]
+    pub fn in_any_order(mut self) -> Self {
+        self.any_order = true;
+        self
     }
 
     /// Begins to observe a record.
@@ -80,15 +89,28 @@ impl<S: Sink> Observer<S> {
 
     fn take<E: Display>(&mut self, mut poll: impl FnMut(&mut Delivery) -> Poll<Result<(), E>>) {
         let now = self.start.elapsed().as_nanos() as u64;
+        let sink = &mut self.sink;
         for (partition, under_way) in self.under_way.iter_mut().enumerate() {
-            while let Some((sent, delivery)) = under_way.front_mut() {
-                let Poll::Ready(outcome) = poll(delivery) else { break };
-                let sent = *sent;
-                under_way.pop_front();
-                match outcome {
-                    Ok(()) => self.sink.acknowledged(partition, sent, now),
-                    Err(error) => self.sink.failed(&error),
+            let mut is_there = |sent: u64, delivery: &mut Delivery| match poll(delivery) {
+                Poll::Pending => false,
+                Poll::Ready(Ok(())) => {
+                    sink.acknowledged(partition, sent, now);
+                    true
                 }
+                Poll::Ready(Err(error)) => {
+                    sink.failed(&error);
+                    true
+                }
+            };
+            if self.any_order {
+                under_way.retain_mut(|(sent, delivery)| !is_there(*sent, delivery));
+                continue;
+            }
+            while let Some((sent, delivery)) = under_way.front_mut() {
+                if !is_there(*sent, delivery) {
+                    break;
+                }
+                under_way.pop_front();
             }
         }
     }

@@ -30,7 +30,7 @@ struct Args {
     #[arg(long, default_value_t = 100)]
     starts: usize,
     /// The peers' starts, a process each.
-    #[arg(long, default_value_t = 20)]
+    #[arg(long, default_value_t = 12)]
     peer_starts: usize,
     /// The folder with the peers' sources.
     #[arg(long, env = "PEERS", default_value = milena_bench::PEERS)]

@@ -49,6 +49,9 @@ struct Args {
     /// Reports apart, once more, what was sent to partitions that are not sick after so many seconds: without the start. 0: does not.
     #[arg(long, default_value_t = 0)]
     settle: u64,
+    /// Observes records in whatever order they arrive, for a fault that moves records without a key: costs CPU.
+    #[arg(long)]
+    any_order: bool,
     /// A property of the producer, key=value.
     #[arg(long = "set", short = 'X')]
     set: Vec<String>,
@@ -75,6 +78,9 @@ async fn run(args: &Args) -> Result<()> {
     let sick = args.sick.iter().filter_map(|partition| partition.parse().ok()).collect();
     let (start, before) = (Instant::now(), Usage::now());
     let mut observer = Observer::new(start, Latencies::new(sick, args.settle)?);
+    if args.any_order {
+        observer = observer.in_any_order();
+    }
     let start_millis =
         SystemTime::now().duration_since(UNIX_EPOCH).context("a clock before 1970")?.as_millis() as i64;
     for number in 0..args.records {
