@@ -235,7 +235,7 @@ impl Run<'_> {
     }
 
     fn start(&self, records: u64, settle: u64) -> Result<milena_bench::Running> {
-        let bootstrap = self.stage.bootstrap();
+        let (bootstrap, settle) = (self.stage.bootstrap(), settle.to_string());
         let (records, size, rate) =
             (records.to_string(), self.args.size().to_string(), self.args.rate().to_string());
         let mut arguments =
