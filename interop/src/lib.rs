@@ -20,15 +20,19 @@
 //! Where Java or Maven is missing, such a test says so and passes; with `MILENA_REQUIRE_KAFKA=1` it fails.
 
 mod broker;
+mod clients;
 mod cluster;
 mod jars;
 mod milena;
 mod process;
+mod program;
 pub mod tools;
 
+pub use clients::Client;
 pub use cluster::{Builder, RealKafka};
 pub use milena::milena;
 pub use process::Output;
+pub use program::Program;
 
 /// Whether a test that cannot run must fail instead of being skipped: `MILENA_REQUIRE_KAFKA=1`.
 #[must_use]

@@ -9,7 +9,7 @@ use std::time::Duration;
 use anyhow::{Context as _, Result, ensure};
 
 use crate::process::{self, Output};
-use crate::{jars, skip};
+use crate::{Program, jars, skip};
 
 /// How long a tool may take: a Java machine on a busy computer needs seconds to start.
 pub const PATIENCE: Duration = Duration::from_secs(300);
@@ -19,7 +19,7 @@ const CONSUMER_TIMEOUT_MS: &str = "90000";
 
 /// `ConsoleProducer` gives a request 1.5 s and three tries: less than a cluster takes on a busy machine to notice that a broker is dead.
 /// These are the defaults of every other producer, and two minutes for the first metadata.
-const PATIENT_PRODUCER: [&str; 6] =
+pub const PATIENT_PRODUCER: [&str; 6] =
     ["--request-timeout-ms", "30000", "--message-send-max-retries", "2147483647", "--max-block-ms", "120000"];
 
 /// What `DumpLogSegments` says of what it dislikes; it exits with 0 all the same.
@@ -49,6 +49,19 @@ pub fn available() -> bool {
 /// # Errors
 /// When it cannot be started or does not end in time. How it ended is in the output.
 pub fn run(class: &str, arguments: &[&str], stdin: &[u8]) -> Result<Output> {
+    let mut java = java(class, arguments)?;
+    process::run(&mut java, stdin, PATIENCE).with_context(|| format!("{class} {}", arguments.join(" ")))
+}
+
+/// Starts one of Kafka's own classes, to talk to it while it runs.
+///
+/// # Errors
+/// When it cannot be started.
+pub fn start(class: &str, arguments: &[&str]) -> Result<Program> {
+    Program::start(java(class, arguments)?)
+}
+
+fn java(class: &str, arguments: &[&str]) -> Result<Command> {
     let mut java = Command::new("java");
     java.args(["-Xmx256m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1"]);
     java.args([
@@ -58,7 +71,7 @@ pub fn run(class: &str, arguments: &[&str], stdin: &[u8]) -> Result<Output> {
         class,
     ])
     .args(arguments);
-    process::run(&mut java, stdin, PATIENCE).with_context(|| format!("{class} {}", arguments.join(" ")))
+    Ok(java)
 }
 
 /// Runs a single file of Java source against Kafka's own classes.
@@ -67,6 +80,14 @@ pub fn run(class: &str, arguments: &[&str], stdin: &[u8]) -> Result<Output> {
 /// As [`run`]. A compiler is needed: with a JRE alone, the output says that `jdk.compiler` is missing.
 pub fn run_source(file: &Path, arguments: &[&str], stdin: &[u8]) -> Result<Output> {
     run(file.to_str().context("a path that is not UTF-8")?, arguments, stdin)
+}
+
+/// [`run`] without input, and the output of a success.
+///
+/// # Errors
+/// When it failed; the error holds what it said.
+pub fn output(class: &str, arguments: &[&str]) -> Result<String> {
+    text(class, arguments, b"")
 }
 
 /// [`run`], and the output of a success.
@@ -230,6 +251,22 @@ pub fn kcat(arguments: &[&str], stdin: &[u8]) -> Result<Option<Output>> {
         return Ok(None);
     }
     process::run(Command::new("kcat").args(arguments), stdin, PATIENCE).map(Some)
+}
+
+/// Starts kcat, to talk to it while it runs; `None`, with a word about it, where it is not installed.
+///
+/// # Errors
+/// When it cannot be started.
+///
+/// # Panics
+/// As [`kcat`].
+pub fn start_kcat(arguments: &[&str]) -> Result<Option<Program>> {
+    if kcat(&["-V"], b"")?.is_none() {
+        return Ok(None);
+    }
+    let mut command = Command::new("kcat");
+    command.args(arguments);
+    Program::start(command).map(Some)
 }
 
 #[cfg(test)]

@@ -45,8 +45,7 @@ async fn alter(
     context: &RequestContext,
     request: IncrementalAlterConfigsRequest,
 ) -> IncrementalAlterConfigsResponse {
-    let wanted: Vec<Result<Option<(String, Vec<ConfigChange>)>, ControllerError>> =
-        request.resources.iter().map(changes).collect();
+    let wanted: Vec<_> = request.resources.iter().map(changes).collect();
     let valid = wanted.iter().filter_map(|wanted| wanted.as_ref().ok()?.clone()).collect();
     let mut altered = match context.node.controller.alter_configs(valid, request.validate_only).await {
         Ok(answers) => answers.into_iter(),
@@ -60,17 +59,25 @@ async fn alter(
     IncrementalAlterConfigsResponse { responses: answers.collect(), ..Default::default() }
 }
 
-/// The topic and what is to be changed; None when nothing is.
-fn changes(resource: &AlterConfigsResource) -> Result<Option<(String, Vec<ConfigChange>)>, ControllerError> {
+/// A topic, and what is to be changed on it.
+type TopicChanges = (String, Vec<ConfigChange>);
+
+/// What is to be changed; None when nothing is.
+fn changes(resource: &AlterConfigsResource) -> Result<Option<TopicChanges>, ControllerError> {
     let refuse = |message: String| Err(ControllerError { code: ErrorCode::INVALID_REQUEST, message });
+    let mut set = resource.configs.iter().filter(|config| config.config_operation != DELETE);
+    if let Some(throttle) = set.clone().find(|config| config.name.contains(".replication.throttled.")) {
+        let message =
+            format!("{} cannot be set: this broker has no throttles for replication.", throttle.name);
+        return Err(ControllerError { code: ErrorCode::INVALID_CONFIG, message });
+    }
     if resource.resource_type == BROKER {
-        return match resource.configs.iter().find(|config| config.config_operation != DELETE) {
+        return match set.next() {
             None => Ok(None),
             Some(config) => Err(ControllerError {
                 code: ErrorCode::INVALID_CONFIG,
                 message: format!(
-                    "{} cannot be set: the settings of an embedded broker do not change while it runs, and it has no \
-                     throttles and quotas.",
+                    "{} cannot be set: the settings of an embedded broker do not change while it runs.",
                     config.name
                 ),
             }),
