@@ -236,6 +236,7 @@ impl Broker {
             move_leaderships_away(&node).await;
         }
         node.replica_manager.stop_waiting();
+        node.groups.stop_waiting();
         sockets.shutdown(DRAIN).await;
         drop(background);
         if membership.is_some() {

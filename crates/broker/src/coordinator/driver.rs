@@ -95,6 +95,11 @@ impl GroupCoordinator {
         }
     }
 
+    /// Answers all who wait: this broker is going, and may not hear any more who coordinates their groups now.
+    pub(crate) fn stop_waiting(&self) {
+        self.shards.lock().clear();
+    }
+
     /// The next partition to load.
     fn next_to_load(&self) -> Option<(i32, Arc<Partition>, i32)> {
         let mut shards = self.shards.lock();
