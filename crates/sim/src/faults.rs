@@ -27,6 +27,11 @@ pub enum Fault {
         /// Whether what it has written to its sockets is lost.
         is_abrupt: bool,
     },
+    /// A broker's machine falls off the network, and comes back.
+    Unplug {
+        /// Which.
+        broker: i32,
+    },
     /// A broker's machine loses its power.
     PowerCut {
         /// Which.
@@ -129,6 +134,7 @@ impl Fault {
                 let (from, to) = (some_place(sim, chance), some_place(sim, chance));
                 Self::OneWay { from, to }
             }
+            10 if chance.percent(50) => Self::Unplug { broker },
             10 => Self::Silence { broker },
             11 => Self::Island { broker },
             12 => Self::ClientsCut { broker },
@@ -146,10 +152,11 @@ impl Fault {
     }
 
     /// Lets it happen for so long, and undoes it.
-    async fn happen(self, sim: Arc<Sim>, lasts: Duration) {
+    pub(crate) async fn happen(self, sim: Arc<Sim>, lasts: Duration) {
         note!(sim.trace, "fault: {self:?} for {lasts:?}");
         match self {
             Self::Kill { broker, is_abrupt } => down(&sim, broker, Ending::Killed { is_abrupt }, lasts).await,
+            Self::Unplug { broker } => down(&sim, broker, Ending::Unplugged, lasts).await,
             Self::PowerCut { broker } => down(&sim, broker, Ending::PowerCut, lasts).await,
             Self::TornWrite { broker, operations } => {
                 // The monitor sees that the power is off and does the rest.

@@ -37,6 +37,8 @@ pub enum Ending {
         /// Whether what is on its way to others is lost too.
         is_abrupt: bool,
     },
+    /// Its machine falls off the network for good, with nobody to say so; what it has written stays written.
+    Unplugged,
     /// Its machine loses its power: what was not synced is lost, or is not, or in part.
     PowerCut,
 }
@@ -54,6 +56,8 @@ pub struct Host {
     turn: tokio::sync::Mutex<()>,
     /// Its session is not kept alive, and it hears of nothing, while this is set.
     is_cut_off: AtomicBool,
+    /// Whether it is to run at all.
+    is_in_use: AtomicBool,
     clock_skew_ms: AtomicI64,
     disk_delay_ms: AtomicU64,
     lives: AtomicU32,
@@ -98,6 +102,7 @@ impl Host {
             process: Mutex::default(),
             turn: tokio::sync::Mutex::new(()),
             is_cut_off: AtomicBool::new(false),
+            is_in_use: AtomicBool::new(plan.brokers.contains(&id)),
             clock_skew_ms: AtomicI64::new(0),
             disk_delay_ms: AtomicU64::new(u64::try_from(plan.disk.as_millis()).unwrap_or(0)),
             lives: AtomicU32::new(0),
@@ -106,6 +111,11 @@ impl Host {
 
     fn process(&self) -> MutexGuard<'_, Process> {
         self.process.lock()
+    }
+
+    /// Says whether the machine is to run at all from now on.
+    pub fn put_to_use(&self, is_in_use: bool) {
+        self.is_in_use.store(is_in_use, Ordering::Relaxed);
     }
 
     /// Where it is.
@@ -169,7 +179,7 @@ impl Host {
     pub async fn start(&self, sim: &Arc<Sim>) {
         let _turn = self.turn.lock().await;
         let mut process = self.process();
-        if process.broker.is_some() {
+        if process.broker.is_some() || !self.is_in_use.load(Ordering::Relaxed) {
             return;
         }
         // The power went while it was starting.
@@ -206,13 +216,13 @@ impl Host {
             let mut process = self.process();
             let Some(broker) = process.broker.take() else { return };
             process.news = None;
-            process.lost_power = ending == Ending::PowerCut;
+            process.lost_power = matches!(ending, Ending::PowerCut | Ending::Unplugged);
             (broker.kill(), std::mem::take(&mut process.tasks))
         };
         note!(sim.trace, "b{} ends: {ending:?}", self.id);
         match ending {
             Ending::Killed { is_abrupt } => sim.network.process_ends(self.place(), is_abrupt),
-            Ending::PowerCut => sim.network.host_dies(self.place()),
+            Ending::PowerCut | Ending::Unplugged => sim.network.host_dies(self.place()),
         }
         for task in tasks {
             task.abort();

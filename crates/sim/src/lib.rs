@@ -25,6 +25,7 @@ mod monitor;
 pub mod network;
 pub mod plan;
 mod run;
+pub mod scenario;
 pub mod sim;
 mod tap;
 pub mod trace;

@@ -9,6 +9,7 @@ use std::time::Instant;
 
 use anyhow::{Context, Result, bail};
 use clap::Parser;
+use milena_sim::scenario::Scenario;
 use milena_sim::trace::TraceMode;
 use milena_sim::{Options, Report, count_panics, run};
 use parking_lot::Mutex;
@@ -29,6 +30,10 @@ struct Arguments {
     /// Also tell what the brokers log.
     #[arg(long, requires = "trace")]
     logs: bool,
+    /// What it is about: random, dead-host, zombie, partial-partition, asymmetric, slow-broker, flapping, leaders-flip,
+    /// all-replaced.
+    #[arg(long, value_name = "NAME", default_value_t)]
+    scenario: Scenario,
     /// Play so many seeds at a time.
     #[arg(long, default_value_t = 1)]
     jobs: usize,
@@ -49,11 +54,11 @@ fn main() -> Result<ExitCode> {
     let failed = match arguments.seed {
         Some(seed) => {
             let trace = if arguments.trace { TraceMode::Print } else { TraceMode::Hash };
-            let report = run(seed, Options { trace });
+            let report = run(seed, Options { trace, scenario: arguments.scenario });
             summarise(&report)?;
             usize::from(!report.violations.is_empty())
         }
-        None => play_all(parse_range(&arguments.seeds)?, arguments.jobs)?,
+        None => play_all(parse_range(&arguments.seeds)?, arguments.scenario, arguments.jobs)?,
     };
     Ok(if failed == 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
@@ -67,7 +72,7 @@ fn parse_range(text: &str) -> Result<Range<u64>> {
     Ok(range)
 }
 
-fn play_all(seeds: Range<u64>, jobs: usize) -> Result<usize> {
+fn play_all(seeds: Range<u64>, scenario: Scenario, jobs: usize) -> Result<usize> {
     let (next, started) = (AtomicU64::new(seeds.start), Instant::now());
     let failed = Mutex::new(Vec::new());
     std::thread::scope(|scope| {
@@ -78,7 +83,7 @@ fn play_all(seeds: Range<u64>, jobs: usize) -> Result<usize> {
                     if seed >= seeds.end {
                         return;
                     }
-                    let report = run(seed, Options::default());
+                    let report = run(seed, Options { scenario, ..Options::default() });
                     if !report.violations.is_empty() {
                         let _unread = summarise(&report);
                         failed.lock().push(seed);

@@ -25,6 +25,8 @@ const fn secs(seconds: u64) -> Duration {
 pub struct Plan {
     /// The brokers' ids.
     pub brokers: Vec<i32>,
+    /// What is added to a broker's id for that of its spare; 0 when there are none.
+    pub spare_ids: i32,
     /// The topic's partitions.
     pub partitions: i32,
     /// `min.insync.replicas`; there are three replicas.
@@ -75,6 +77,7 @@ impl Plan {
         let producers = chance.range(1, 2);
         Self {
             brokers: (1..=brokers).collect(),
+            spare_ids: 0,
             partitions: chance.pick(&[1, 2, 3]),
             min_in_sync: 2,
             fsync: if is_durable { FsyncPolicy::EveryBatch } else { FsyncPolicy::Os },

@@ -18,13 +18,13 @@ use tokio::time::{Instant, sleep, timeout};
 use crate::chance::Chance;
 use crate::checkers;
 use crate::client::{consume, produce};
-use crate::faults;
 use crate::history::{FinalLog, History, Logged, RecordId};
 use crate::host::Host;
 use crate::monitor::watch_brokers;
 use crate::network::Network;
 use crate::note;
 use crate::plan::{Plan, TOPIC};
+use crate::scenario::Scenario;
 use crate::sim::{Phase, Sim, Surroundings};
 use crate::trace::{Trace, TraceMode};
 
@@ -33,10 +33,14 @@ const CALM_WITHIN: Duration = Duration::from_secs(40);
 /// No batch of a run is larger.
 const MAX_INFLATED: usize = 1 << 24;
 const REPLICAS: usize = 3;
+/// A spare is called as the broker that it replaces, and this.
+const SPARE_IDS: i32 = 10;
 
 /// How to run a seed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Options {
+    /// What it is about.
+    pub scenario: Scenario,
     /// What becomes of the trace.
     pub trace: TraceMode,
 }
@@ -86,17 +90,24 @@ pub fn run(seed: u64, options: Options) -> Report {
 
 async fn play(seed: u64, options: Options) -> Report {
     let mut chance = Chance::new(seed);
-    let plan = Plan::random(&mut chance);
+    let mut plan = Plan::random(&mut chance);
+    if options.scenario == Scenario::AllReplaced {
+        plan.spare_ids = SPARE_IDS;
+    }
     let trace = Trace::new(options.trace);
     note!(trace, "seed {seed}: {plan:?}");
     let network = Network::new(chance.fork(), plan.latency.0, plan.latency.1);
-    let hosts = plan.brokers.iter().map(|id| Arc::new(Host::new(*id, &plan))).collect();
+    let spares = plan.brokers.iter().map(|id| id + plan.spare_ids).filter(|_| plan.spare_ids > 0);
+    let hosts = plan.brokers.iter().copied().chain(spares);
+    let hosts = hosts.map(|id| Arc::new(Host::new(id, &plan))).collect();
     let disk = MemoryFileSystem::shared();
     let registry = SimulatedRegistry::open(&disk, Path::new("registry"), plan.session_timeout);
     let Ok(registry) = registry else { panic!("an empty disk in memory takes a file") };
     let sim = Sim::new(plan, trace, network, registry, hosts, chance.fork());
     let entered = enter(Rc::new(Surroundings(sim.clone())));
-    let mut story = Story { sim: sim.clone(), chance, producers: JoinSet::new(), others: JoinSet::new() };
+    let scenario = options.scenario;
+    let mut story =
+        Story { sim: sim.clone(), scenario, chance, producers: JoinSet::new(), others: JoinSet::new() };
     story.play().await;
     let mut history = std::mem::take(&mut *sim.history());
     story.end().await;
@@ -110,6 +121,7 @@ async fn play(seed: u64, options: Options) -> Report {
 
 struct Story {
     sim: Arc<Sim>,
+    scenario: Scenario,
     chance: Chance,
     producers: JoinSet<()>,
     others: JoinSet<()>,
@@ -131,7 +143,7 @@ impl Story {
         self.start_clients();
         self.others.spawn(watch_brokers(sim.clone()));
         let until = Instant::now() + sim.plan.faults_for;
-        faults::happen(&sim, self.chance.fork(), until).await;
+        self.scenario.happen(&sim, self.chance.fork(), until).await;
         sim.history().healed_at = sim.now();
         sim.enter_phase(Phase::Healed);
         sleep(sim.plan.calm_for).await;
@@ -159,7 +171,7 @@ impl Story {
         for _ in 0..100 {
             sleep(Duration::from_millis(200)).await;
             let view = sim.registry.watch().borrow().clone();
-            if view.brokers.len() < sim.hosts.len() {
+            if view.brokers.len() < sim.plan.brokers.len() {
                 continue;
             }
             let host = view.controller.and_then(|controller| sim.host(controller.id));

@@ -47,7 +47,7 @@ pub(crate) async fn consume(sim: Arc<Sim>, id: u32, partition: i32, chance: Chan
 
 impl Consumer {
     async fn leader(&mut self) -> io::Result<Option<(i32, i32)>> {
-        let asked = self.chance.pick(&self.sim.plan.brokers);
+        let asked = self.sim.hosts[self.chance.index(self.sim.hosts.len())].id;
         let mut caller = Caller::connect(&self.sim, self.place(), asked).await?;
         let topic = MetadataRequestTopic { name: Some(TOPIC.to_owned()), ..Default::default() };
         let request = MetadataRequest { topics: Some(vec![topic]), ..Default::default() };
