@@ -18,6 +18,7 @@ use crate::controller::{
 use crate::coordinator::GroupCoordinator;
 use crate::data_dir::DataDir;
 use crate::faults::BrokerFaults;
+use crate::fetch_memory::FetchMemory;
 use crate::metadata_cache::{BrokerInfo, MetadataCache};
 use crate::node::{Node, random_uuid};
 use crate::producer_ids::ProducerIdManager;
@@ -98,6 +99,7 @@ pub(crate) fn boot(
     let groups =
         Arc::new(GroupCoordinator::new(replica_manager.clone(), metadata_cache.clone(), clock.clone()));
     groups.load();
+    let fetch_memory = FetchMemory::new(config.fetch_memory);
     Ok(Node {
         config,
         clock,
@@ -111,6 +113,7 @@ pub(crate) fn boot(
         obedience,
         producer_ids: ProducerIdManager::new(),
         groups,
+        fetch_memory,
         data_dir,
     })
 }

@@ -62,6 +62,9 @@ pub struct BrokerConfig {
     pub replica_lag_time_max: Duration,
     /// `replica.selector.class`.
     pub replica_selector: ReplicaSelector,
+    /// How many bytes of records the answers to all fetching clients may hold until they are written. When it is used up
+    /// answers get smaller, down to the one batch that each is owed. Followers are not counted.
+    pub fetch_memory: usize,
     /// Limits of the sockets.
     pub socket: SocketConfig,
 }
@@ -92,6 +95,7 @@ impl BrokerConfig {
             log_cleaner_backoff: Duration::from_secs(15),
             replica_lag_time_max: DEFAULT_REPLICA_LAG_TIME_MAX,
             replica_selector: ReplicaSelector::default(),
+            fetch_memory: 64 << 20,
             socket: SocketConfig::default(),
         }
     }

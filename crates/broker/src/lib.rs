@@ -53,6 +53,7 @@ mod coordinator;
 mod data_dir;
 mod error;
 mod faults;
+mod fetch_memory;
 mod kafka_apis;
 mod leaving;
 mod membership;

@@ -13,6 +13,7 @@ use crate::controller::{Controller, Obedience};
 use crate::coordinator::GroupCoordinator;
 use crate::data_dir::DataDir;
 use crate::faults::BrokerFaults;
+use crate::fetch_memory::FetchMemory;
 use crate::metadata_cache::{BrokerInfo, MetadataCache};
 use crate::network::InterBrokerConnection;
 use crate::producer_ids::ProducerIdManager;
@@ -41,6 +42,7 @@ pub(crate) struct Node {
     pub(crate) obedience: Arc<Obedience>,
     pub(crate) producer_ids: ProducerIdManager,
     pub(crate) groups: Arc<GroupCoordinator>,
+    pub(crate) fetch_memory: FetchMemory,
     /// The last field, so that the directory is given up when nothing of the broker uses it any more.
     pub(crate) data_dir: DataDir,
 }

@@ -7,7 +7,7 @@ mod support;
 use milena_broker::{Broker, BrokerConfig, SocketConfig};
 use milena_protocol::messages::{ApiVersionsRequest, MetadataRequest};
 use milena_protocol::{ErrorCode, encode_request};
-use support::{Client, start};
+use support::{Client, batch, config_on, fetch_request, start};
 
 async fn broker() -> (tempfile::TempDir, Broker) {
     let dir = tempfile::tempdir().unwrap();
@@ -91,4 +91,31 @@ async fn bad_input_33_the_limit_of_a_frame_can_be_set_and_is_exact() {
     assert_eq!(Client::to(&broker).await.call(12, &request).await.error_code, ErrorCode::NONE);
     let longer = encode_request(&request, 12, 0, Some("test1")).unwrap().to_bytes();
     assert_closes(&broker, "one byte more", &longer).await;
+}
+
+#[tokio::test]
+async fn bad_input_34_clients_that_never_read_share_a_bounded_memory() {
+    const BATCH: usize = 100_000;
+    let dir = tempfile::tempdir().unwrap();
+    let config = BrokerConfig { fetch_memory: 4 * BATCH, ..config_on(dir.path(), 0) };
+    let broker = Broker::start(config).await.unwrap();
+    let mut client = Client::to(&broker).await;
+    client.create_topic("t", 1, &[]).await;
+    let value = "x".repeat(BATCH);
+    for _ in 0..20 {
+        assert!(client.produce("t", 0, batch(&[&value])).await.error_code.is_ok());
+    }
+    let healthy = client.fetch("t", 0, 0).await.records.unwrap().len();
+    assert!((2 * BATCH..5 * BATCH).contains(&healthy), "{healthy}");
+    // More answers than the system's buffers between the two can hold.
+    let mut silent = Client::to(&broker).await;
+    for _ in 0..100 {
+        silent.send(12, &fetch_request("t", 0, 0, 0)).await;
+    }
+    // The others get what they are owed, one batch, and so all of the log.
+    while client.fetch("t", 0, 0).await.records.unwrap().len() > 2 * BATCH {}
+    let read = client.read_all("t", 0, 0).await;
+    assert_eq!(read.len(), 20);
+    drop(silent);
+    while client.fetch("t", 0, 0).await.records.unwrap().len() < 2 * BATCH {}
 }

@@ -263,6 +263,8 @@ impl Fetch {
             None if self.read_committed => data.last_stable_offset,
             None => data.high_watermark,
         };
+        let lease = self.node.fetch_memory.lease(if self.follower.is_some() { 0 } else { limit });
+        let limit = if self.follower.is_some() { limit } else { lease.bytes() };
         match partition.reader().read(asked.fetch_offset, limit, bound, first) {
             Ok(read) => {
                 if let Some((replica, broker_epoch)) = self.follower.filter(|_| first_look) {
@@ -278,7 +280,7 @@ impl Fetch {
                     found.urgent |= (0..data.log_start_offset).contains(&asked.log_start_offset);
                 }
                 found.bytes += read.records.len();
-                data.records = Some(read.records);
+                data.records = Some(lease.hold(read.records));
                 data
             }
             Err(error) => {
