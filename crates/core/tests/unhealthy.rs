@@ -12,13 +12,14 @@ use std::{
 
 use milena_core::{
     config::ProducerConfig,
+    metadata::RefreshReason,
     producer::{Append, Delivery, MemoryWait, PoolClosed, Reservation},
     record::Record,
     time::Instant,
 };
 use milena_protocol::ApiKey;
 use producer_support::{Fault, Test, config};
-use support::{Reach, ms, secs};
+use support::{Reach, Reply, ms, secs};
 
 /// Its host is gone: established connections are silent, new ones hang.
 fn host_down(test: &mut Test, broker: i32) {
@@ -381,4 +382,34 @@ fn unhealthy_38_what_was_placed_on_a_suspect_and_not_sent_goes_elsewhere() {
 
 fn poll_once(wait: &mut MemoryWait) -> Poll<Result<Reservation, PoolClosed>> {
     Pin::new(wait).poll(&mut Context::from_waker(Waker::noop()))
+}
+
+#[test]
+fn unhealthy_39_a_refresh_that_is_not_answered_is_asked_of_the_next_broker() {
+    for seed in 0..20 {
+        let mut settings = config();
+        settings.client.suspicion_floor = Duration::ZERO;
+        let mut test = Test::seeded(settings, 3, &[1, 2, 3], seed);
+        test.warm_up(3);
+        test.harness.advance(secs(5));
+        test.harness.peer.requests.clear();
+        // The first that is asked keeps silent, and the second.
+        let mut silent = Vec::new();
+        test.harness.peer.script(ApiKey::Metadata, move |request, _| {
+            if silent.len() < 2 {
+                silent.push(request.broker);
+                return Reply::Nothing;
+            }
+            assert!(!silent.contains(&request.broker), "each is asked once");
+            Reply::AsUsual
+        });
+        let (asked_at, before) = (test.harness.now, test.harness.engine.metadata().version());
+        test.shared.metadata().request_update(RefreshReason::Requested);
+        test.harness.run_until(secs(2), |harness| harness.engine.metadata().version() > before);
+        assert_eq!(test.harness.now - asked_at, ms(501), "two silences and an answer");
+        // One refresh, however many were asked.
+        test.harness.advance(secs(20));
+        assert_eq!(test.harness.engine.metadata().version(), before + 1);
+        assert_eq!(test.harness.peer.count(ApiKey::Metadata), 3);
+    }
 }
