@@ -74,6 +74,7 @@ fn main() -> Result<()> {
         programs.push((*client, client.program(does, &args.peers)?));
     }
     let stage = Stage::start(args.on)?;
+    eprintln!("serving: {}", stage.bootstrap());
     // A first run that does not count: it warms the brokers' Java machines, and the caches of all.
     if let Some((client, program)) = programs.first()
         && !args.two_loops
@@ -114,7 +115,9 @@ fn one_loop(args: &Args, stage: &Stage, programs: &[(Client, Program)]) -> Resul
         let topic = |what: &str| Topic::create(stage, &format!("{}-{what}", client.name()));
         let (before, across) = (topic("healthy")?, topic("fault")?);
         let run = |topic| Run { args, stage, client: *client, program, topic };
+        eprintln!("{}: {} s without a fault", client.name(), args.healthy_seconds);
         let (healthy, before) = run(&before).healthy(args.healthy_seconds)?;
+        eprintln!("{}: {} s with one", client.name(), args.seconds());
         let (fault, moved_s, across) = run(&across).with_fault()?;
         let outcome = Outcome { client: *client, healthy, fault, moved_s, verdicts: [before, across] };
         eprintln!(
