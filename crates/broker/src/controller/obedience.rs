@@ -154,10 +154,18 @@ impl Obedience {
         update: &MetadataUpdate,
     ) -> Result<(), ErrorCode> {
         let _one_at_a_time = self.admit(update.controller_epoch, broker_epoch)?;
+        let before = self.metadata_cache.snapshot();
         self.metadata_cache.update(update).map_err(|error| {
             tracing::warn!(%error, "a metadata update is refused");
             ErrorCode::STALE_CONTROLLER_EPOCH
-        })
+        })?;
+        let now = self.metadata_cache.load();
+        let died: Vec<i32> =
+            before.brokers().map(|broker| broker.id).filter(|id| now.broker(*id).is_none()).collect();
+        if !died.is_empty() {
+            self.replica_manager.brokers_died(&died);
+        }
+        Ok(())
     }
 
     fn admit(

@@ -231,6 +231,18 @@ impl PartitionState {
         live.map(|(_, follower)| follower.log_start_offset).fold(own, i64::min)
     }
 
+    /// A follower's broker is not alive: if it is not in sync, it is waited for no more until it fetches again
+    /// (`Partition.isReplicaIsrEligible`). One that is in sync stays so until the controller says otherwise.
+    pub fn follower_died(&mut self, replica: i32, now: Duration) -> Changes {
+        if self.role != Role::Leader || self.in_maximal_isr(replica) {
+            return Changes::default();
+        }
+        if let Some(follower) = self.followers.get_mut(&replica) {
+            (follower.caught_up_at, follower.last_fetch) = (None, None);
+        }
+        Changes { high_watermark: self.advance(now), alter_partition: None }
+    }
+
     /// Time has passed: followers that lag too long leave the ISR (`Partition.maybeShrinkIsr`).
     pub fn tick(&mut self, now: Duration) -> Changes {
         if self.role != Role::Leader {

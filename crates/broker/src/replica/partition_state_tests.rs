@@ -122,6 +122,23 @@ fn replication_24_one_that_may_be_in_sync_already_is_waited_for() {
 }
 
 #[test]
+fn replication_24_one_that_died_on_its_way_in_is_waited_for_no_more() {
+    let mut state = leader(&[1, 2], 10);
+    let _changes = state.appended(12, at(1));
+    assert_eq!(fetch(&mut state, 2, 12, at(1)).high_watermark, Some(12));
+    assert_eq!(fetch(&mut state, 3, 11, at(2)), Changes::default());
+    let _changes = state.appended(14, at(3));
+    assert_eq!(fetch(&mut state, 2, 14, at(4)).high_watermark, Some(14));
+    // It has what there was at its last fetch, so it is about to join, and the next records wait for it.
+    assert_eq!(fetch(&mut state, 3, 12, at(5)), Changes::default());
+    let _changes = state.appended(16, at(6));
+    assert_eq!(fetch(&mut state, 2, 16, at(7)).high_watermark, None);
+    assert_eq!(state.follower_died(2, at(8)), Changes::default(), "the controller says who is in sync");
+    assert_eq!(state.follower_died(3, at(8)).high_watermark, Some(16));
+    assert_eq!(state.isr().len(), 2);
+}
+
+#[test]
 fn replication_24_one_that_may_not_join_is_waited_for_no_more() {
     // Broker 3 stops in order: it hears of its new leader, fetches once, is told to give up, and is never heard of again.
     let mut state = leader(&[1, 2], 0);

@@ -309,6 +309,16 @@ impl ReplicaManager {
         }
     }
 
+    /// These brokers are not alive any more: no record waits for what they might fetch.
+    pub(crate) fn brokers_died(&self, brokers: &[i32]) {
+        let now = self.now();
+        for partition in self.partitions() {
+            for broker in brokers {
+                partition.follower_died(*broker, now);
+            }
+        }
+    }
+
     /// Time has passed: followers that lag leave the in-sync replicas.
     pub(crate) fn shrink_isrs(&self) {
         let now = self.now();

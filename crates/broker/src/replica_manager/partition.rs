@@ -351,6 +351,13 @@ impl Partition {
         self.carry_out(&state, changes);
     }
 
+    /// The broker of a replica is not alive.
+    pub(super) fn follower_died(&self, replica: i32, now: Duration) {
+        let mut state = self.state.lock();
+        let changes = state.follower_died(replica, now);
+        self.carry_out(&state, changes);
+    }
+
     /// Whether the controller is still to be asked for `request`.
     pub(super) fn wants(&self, request: &AlterPartition) -> bool {
         self.state.lock().in_flight() == Some(request)
