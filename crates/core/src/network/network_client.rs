@@ -85,6 +85,8 @@ pub struct NetworkClient {
     in_flight_limit: usize,
     /// None: nobody is ever suspected.
     suspicion_floor: Option<Duration>,
+    /// How often somebody was suspected or cleared.
+    suspicion_changes: u64,
     backoffs: Backoffs,
     rng: SmallRng,
     nodes: ClusterConnectionStates,
@@ -110,6 +112,7 @@ impl NetworkClient {
             connections_max_idle: config.connections_max_idle,
             in_flight_limit: config.max_in_flight,
             suspicion_floor: Some(config.suspicion_floor).filter(|floor| !floor.is_zero()),
+            suspicion_changes: 0,
             backoffs: Backoffs::new(config),
             rng: SmallRng::seed_from_u64(seed),
             nodes: ClusterConnectionStates::default(),
@@ -149,6 +152,7 @@ impl NetworkClient {
 
     fn forget(&mut self, node: NodeId, reason: &str, now: Instant) {
         self.disconnect(node, DisconnectCause::Dropped, reason, now);
+        self.suspicion_changes += 1;
         self.nodes.remove(node);
     }
 
@@ -240,6 +244,11 @@ impl NetworkClient {
     /// can go elsewhere, and nothing more than what finds out whether it is back.
     pub fn is_suspected(&self, node: NodeId) -> bool {
         self.nodes.get(node).is_some_and(|state| state.suspected_since.is_some())
+    }
+
+    /// Another number whenever other nodes are suspected than before.
+    pub(crate) fn suspicion_changes(&self) -> u64 {
+        self.suspicion_changes
     }
 
     /// True while any node is suspected.

@@ -60,6 +60,7 @@ impl NetworkClient {
             return;
         };
         state.suspected_since = Some(now);
+        self.suspicion_changes += 1;
         let address = self.address(node);
         tracing::debug!(node, %address, ?silent, "the broker is suspected of not answering");
         self.changes.push_back(NodeStateChange { node, address, change: StateChange::Suspected { silent } });
@@ -69,6 +70,7 @@ impl NetworkClient {
     fn note_answer(&mut self, node: NodeId, sent_at: Instant, now: Instant) {
         let (Some(floor), Some(state)) = (self.suspicion_floor, self.nodes.get_mut(node)) else { return };
         if state.answered(sent_at, floor, now) {
+            self.suspicion_changes += 1;
             let address = self.address(node);
             tracing::debug!(node, %address, "the broker answers again");
             self.changes.push_back(NodeStateChange { node, address, change: StateChange::Cleared });
@@ -260,8 +262,8 @@ impl NetworkClient {
         // Who went without an answer, or does not let anybody in, is no better than one who is silent.
         let owed = state.in_flight.oldest().map(|oldest| oldest.sent_at);
         let owed = owed.or((cause == DisconnectCause::SetupFailed).then_some(state.connecting_since));
-        if unwanted {
-            state.suspected_since = None;
+        if unwanted && state.suspected_since.take().is_some() {
+            self.suspicion_changes += 1;
         }
         state.ended(!unwanted, &self.backoffs, &mut self.rng, now);
         let retiring = state.retiring;

@@ -12,12 +12,12 @@ impl Sender {
         if !network.any_suspected() && self.leaderless.is_empty() && self.held_up.is_empty() {
             return false;
         }
-        let held_up = self.find_held_up(network);
-        // Equal pointers are not to be expected: the words are made anew. The partitions decide.
-        if !held_up.keys().eq(self.held_up.keys()) {
-            self.accumulator.pool().set_held_up(&held_up);
+        let as_of = (self.routes_computed, network.suspicion_changes());
+        if self.held_up_as_of != as_of {
+            self.held_up_as_of = as_of;
+            self.held_up = self.find_held_up(network);
+            self.accumulator.pool().set_held_up(&self.held_up);
         }
-        self.held_up = held_up;
         let Some(cluster) = self.routed.clone() else { return false };
         let mut rescued = false;
         for id in self.held_up.keys() {

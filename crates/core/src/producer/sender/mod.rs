@@ -104,6 +104,9 @@ pub struct Sender {
     leaderless: Vec<usize>,
     /// Active ones whose records cannot go, and why.
     held_up: BTreeMap<usize, Arc<str>>,
+    /// What that was found from: the number of routes computed before, and of suspicions.
+    held_up_as_of: (u64, u64),
+    routes_computed: u64,
     /// What the routes were computed from; another pointer means other routes.
     routed: Option<Arc<Cluster>>,
     routes_stale: bool,
@@ -156,6 +159,8 @@ impl Sender {
             nodes: BTreeMap::new(),
             leaderless: Vec::new(),
             held_up: BTreeMap::new(),
+            held_up_as_of: (0, 0),
+            routes_computed: 0,
             routed: None,
             routes_stale: false,
             in_flight: BTreeMap::new(),
@@ -369,6 +374,7 @@ impl Sender {
 
     fn compute_routes(&mut self) {
         let Some(cluster) = &self.routed else { return };
+        self.routes_computed += 1;
         self.leaderless.clear();
         for queue in self.nodes.values_mut() {
             queue.partitions.clear();
