@@ -177,13 +177,14 @@ impl ListenerConfig {
     }
 }
 
-/// What bounds the connections of one broker. Every bound is per broker or per connection, as its name says.
+/// What bounds the connections of one broker. Every bound is per listener or per connection, as it says.
 #[derive(Debug, Clone)]
 pub struct SocketConfig {
     /// `socket.request.max.bytes`: a longer frame closes its connection.
     pub request_max_bytes: usize,
-    /// `max.connections`: one more is closed as soon as it is accepted. Kafka has no bound by default. Never more than three
-    /// quarters of the files that the process may open (`ulimit -n`): the log needs some.
+    /// `max.connections`, of each listener: one more is closed as soon as it is accepted. Kafka has no bound by default. All
+    /// listeners together never have more than three quarters of the files that the process may open (`ulimit -n`): the log
+    /// needs some.
     pub max_connections: usize,
     /// `connections.max.idle.ms`: a connection that is silent for so long, and waits for nothing, is closed.
     pub connections_max_idle: Duration,

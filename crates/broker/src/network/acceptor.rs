@@ -51,21 +51,24 @@ impl SocketServer {
     pub(crate) fn start(
         listeners: Vec<BoundListener>,
         mut config: SocketConfig,
-        handler: Arc<dyn RequestHandler>,
+        handler: &Arc<dyn RequestHandler>,
         gate: &TaskGate,
     ) -> Self {
-        config.max_connections = config.max_connections.min(connections_within(open_files_limit()));
+        let limit = connections_within(open_files_limit()) / listeners.len().max(1);
+        config.max_connections = config.max_connections.min(limit);
         let (stop, stopping) = watch::channel(false);
-        let log = PeerLog::new();
-        let shared = Arc::new(Shared {
-            handler,
-            config,
-            log,
-            connections: AtomicUsize::new(0),
-            stopping,
-            gate: gate.clone(),
-        });
-        let start = |listener| AbortOnDrop(gate.spawn(accept(shared.clone(), listener)));
+        let start = |listener| {
+            // Each listener has places of its own: clients, however many, must not keep the other brokers out (KIP-402).
+            let shared = Arc::new(Shared {
+                handler: handler.clone(),
+                config: config.clone(),
+                log: PeerLog::new(),
+                connections: AtomicUsize::new(0),
+                stopping: stopping.clone(),
+                gate: gate.clone(),
+            });
+            AbortOnDrop(gate.spawn(accept(shared, listener)))
+        };
         Self { acceptors: listeners.into_iter().map(start).collect(), stop }
     }
 

@@ -67,7 +67,7 @@ pub(crate) struct Peer {
     pub(crate) listener: Arc<str>,
 }
 
-/// What the connections of a broker share.
+/// What the connections of a listener share.
 pub(crate) struct Shared {
     handler: Arc<dyn RequestHandler>,
     config: SocketConfig,

@@ -58,9 +58,15 @@ async fn serve(config: SocketConfig, answer_padding: usize) -> Server {
     let address = listener.address;
     let release = Arc::new(Notify::new());
     let handled = Arc::new(AtomicUsize::new(0));
-    let handler = Arc::new(Echo { release: release.clone(), answer_padding, handled: handled.clone() });
+    let echo = Echo { release: release.clone(), answer_padding, handled: handled.clone() };
+    let handler: Arc<dyn RequestHandler> = Arc::new(echo);
     let gate = TaskGate::new(tokio::runtime::Handle::current());
-    Server { sockets: SocketServer::start(vec![listener], config, handler, &gate), address, release, handled }
+    Server {
+        sockets: SocketServer::start(vec![listener], config, &handler, &gate),
+        address,
+        release,
+        handled,
+    }
 }
 
 fn request(id: i32) -> Bytes {
@@ -154,6 +160,28 @@ async fn bad_input_34_connections_are_bounded_in_number() {
             break;
         }
     }
+}
+
+#[tokio::test]
+async fn bad_input_34_clients_take_no_place_of_another_listener() {
+    let loopback = ListenerConfig::loopback(0);
+    let clients = SocketServer::bind(&loopback, &Host::alone(1), true).await.unwrap();
+    let brokers = SocketServer::bind(&loopback, &Host::alone(1), false).await.unwrap();
+    let (for_clients, for_brokers) = (clients.address, brokers.address);
+    let (release, handled) = (Arc::default(), Arc::default());
+    let handler: Arc<dyn RequestHandler> = Arc::new(Echo { release, answer_padding: 0, handled });
+    let gate = TaskGate::new(tokio::runtime::Handle::current());
+    let config = SocketConfig { max_connections: 1, ..Default::default() };
+    let _sockets = SocketServer::start(vec![clients, brokers], config, &handler, &gate);
+
+    let mut client = TcpStream::connect(for_clients).await.unwrap();
+    client.write_all(&request(1)).await.unwrap();
+    assert_eq!(answer(&mut client).await, Some(1));
+    let mut one_too_many = TcpStream::connect(for_clients).await.unwrap();
+    assert!(is_closed(&mut one_too_many).await);
+    let mut broker = TcpStream::connect(for_brokers).await.unwrap();
+    broker.write_all(&request(3)).await.unwrap();
+    assert_eq!(answer(&mut broker).await, Some(3));
 }
 
 #[tokio::test]
