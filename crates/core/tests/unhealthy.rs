@@ -17,7 +17,7 @@ use milena_core::{
     record::Record,
     time::Instant,
 };
-use milena_protocol::ApiKey;
+use milena_protocol::{ApiKey, ErrorCode};
 use producer_support::{Fault, Test, config};
 use support::{Reach, Reply, ms, secs};
 
@@ -181,6 +181,29 @@ fn unhealthy_36_a_leader_that_comes_back_writes_nothing_twice() {
     assert!(under_way.is_empty());
     assert_in_order(&mut test, 2);
     test.settle();
+}
+
+#[test]
+fn unhealthy_36_a_view_that_has_gone_back_to_an_older_leader_is_not_followed() {
+    let mut test = three(config());
+    let lead = |test: &mut Test, leader: i32, epoch: i32| {
+        let partition = test.harness.peer.cluster.partition("t", 2);
+        (partition.leader, partition.epoch) = (leader, epoch);
+        for _ in 0..20 {
+            test.shared.metadata().request_update(RefreshReason::Requested);
+            test.harness.advance(secs(2));
+        }
+    };
+    lead(&mut test, 3, 2);
+    // Written, and not acknowledged; then all that can be asked say that broker 2 leads, as it did before.
+    test.fault(Fault::WriteAndRefuse(ErrorCode::REQUEST_TIMED_OUT));
+    test.logs.borrow_mut().produced.clear();
+    let in_doubt = test.send_now(2, "a");
+    lead(&mut test, 2, 1);
+    assert!(test.produced().iter().all(|produced| produced.broker == 3), "{}", test.story(2));
+    lead(&mut test, 3, 2);
+    assert!(test.outcome(in_doubt).is_ok());
+    assert_eq!(test.values(2), ["a"], "{}", test.story(2));
 }
 
 #[test]

@@ -394,7 +394,10 @@ impl IsrChanges {
 
     /// Asks the controller. Gives it up when there is another one: it may be dead and never answer, and until it has, no ISR
     /// of this broker's partitions can grow.
-    async fn ask_while_in_office(&mut self, changes: &[IsrChange]) -> std::io::Result<AlterPartitionResponse> {
+    async fn ask_while_in_office(
+        &mut self,
+        changes: &[IsrChange],
+    ) -> std::io::Result<AlterPartitionResponse> {
         let cache = self.deps.metadata_cache.clone();
         let in_office = move || {
             let snapshot = cache.load();

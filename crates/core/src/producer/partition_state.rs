@@ -110,9 +110,21 @@ impl PartitionState {
         if self.unresolved.is_some() && !(first.sequence.is_some() && first.may_be_written) {
             return Some(Blocked::UntilEvent);
         }
+        if self.is_led_by_an_older_one() {
+            return Some(Blocked::UntilEvent);
+        }
         // A leader that is known to be new has nothing to do with the old one's failure (KIP-951).
         let new_leader = first.attempted_epoch.is_some() && self.leader_epoch > first.attempted_epoch;
         (now < first.retry_at && !new_leader).then_some(Blocked::Until(first.retry_at))
+    }
+
+    /// True when the view's leader is of an older epoch than one that may have written the next batch already: the view is
+    /// out of date, and a leader that was replaced and does not know it yet could only say that there is a gap.
+    pub(crate) fn is_led_by_an_older_one(&self) -> bool {
+        self.waiting.front().is_some_and(|first| {
+            let in_doubt = first.sequence.is_some() && first.may_be_written;
+            in_doubt && self.leader_epoch.is_some() && self.leader_epoch < first.attempted_epoch
+        })
     }
 
     /// Gives a batch that is about to be sent for the first time its place in the sequence.

@@ -206,6 +206,8 @@ impl Sender {
             } else {
                 let verdict = self.verdict(id, &batch, answer, in_flight_before);
                 self.carry_out(id, batch, verdict, now);
+                // Where it may go depends on where it was.
+                self.routes_stale = true;
             }
         }
         self.resolve(id);

@@ -388,12 +388,15 @@ impl Sender {
             let info = topic.and_then(|topic| topic.partition(partition.queue.partition));
             partition.leader = info.and_then(|info| info.leader);
             partition.leader_epoch = info.and_then(|info| info.leader_epoch);
+            if let Some(transactions) = &mut self.transactions {
+                partition.resolve(transactions);
+            }
+            if partition.is_led_by_an_older_one() {
+                partition.leader = None;
+            }
             match partition.leader {
                 Some(node) => self.nodes.entry(node).or_default().partitions.push(*id),
                 None => self.leaderless.push(*id),
-            }
-            if let Some(transactions) = &mut self.transactions {
-                partition.resolve(transactions);
             }
         }
         let cluster = Arc::clone(cluster);
