@@ -13,7 +13,7 @@ use milena_protocol::messages::stop_replica_request::{StopReplicaPartitionState,
 use milena_protocol::messages::update_metadata_request::UpdateMetadataTopicState;
 use milena_protocol::messages::{
     AlterPartitionReassignmentsRequest, AlterPartitionRequest, ControlledShutdownRequest,
-    ElectLeadersRequest, IncrementalAlterConfigsRequest, LeaderAndIsrRequest,
+    ElectLeadersRequest, FetchRequest, IncrementalAlterConfigsRequest, LeaderAndIsrRequest,
     ListPartitionReassignmentsRequest, MetadataRequest, MetadataRequestTopic, StopReplicaRequest,
     UpdateMetadataRequest,
 };
@@ -358,6 +358,8 @@ async fn requests_between_brokers_are_refused_on_a_listener_for_clients() {
     assert_eq!(connection.call(3, &shutdown).await.unwrap().error_code, code);
     let alter = AlterPartitionRequest { broker_id: 1, broker_epoch: -1, ..Default::default() };
     assert_eq!(connection.call(3, &alter).await.unwrap().error_code, code);
+    let as_a_follower = FetchRequest { replica_id: 1, ..Default::default() };
+    assert_eq!(connection.call(12, &as_a_follower).await.unwrap().error_code, code);
     assert!(cluster.brokers[&1].node().metadata_cache.load().controller_epoch() < 99);
 
     // A broker that is alone obeys nobody at all.

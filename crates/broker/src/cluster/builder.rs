@@ -8,6 +8,7 @@ use std::time::Duration;
 use milena_storage::fs::{MemoryFileSystem, RealFileSystem, SharedFileSystem};
 
 use super::{BROKER_DIR, ClusterError, EmbeddedCluster};
+use crate::network::max_connections_of;
 use crate::{BrokerConfig, BrokerError, ListenerConfig};
 
 /// The listener on which the brokers talk to each other, and on which alone they obey a controller.
@@ -154,6 +155,9 @@ impl EmbeddedClusterBuilder {
         for change in &self.configure {
             change(&mut config);
         }
+        // The files that the process may open are all brokers'.
+        let listeners = config.listeners.len() * usize::try_from(self.brokers).unwrap_or(1);
+        config.socket.max_connections = config.socket.max_connections.min(max_connections_of(listeners));
         Ok(config)
     }
 }

@@ -49,6 +49,12 @@ pub(super) fn handle(request: FetchRequest, context: RequestContext) -> Result<R
 }
 
 async fn answer(mut request: FetchRequest, context: RequestContext, deadline: Instant) -> Answer {
+    let is_client = *context.peer.listener != *context.node.config.inter_broker_listener();
+    if is_client && replica_id(&request, &context) >= 0 {
+        // What a follower has counts for the high watermark: a client must not say that it is one.
+        let error_code = ErrorCode::CLUSTER_AUTHORIZATION_FAILED;
+        return context.encode(&FetchResponse { error_code, ..Default::default() }).map(Some);
+    }
     let replicas = &context.node.replica_manager;
     let by_id = context.version() >= TOPIC_ID_VERSION;
     let begun = replicas.fetch_sessions().begin(&mut request, by_id, replicas.now(), rand::random);
@@ -63,6 +69,12 @@ async fn answer(mut request: FetchRequest, context: RequestContext, deadline: In
     replicas.fetch_sessions().finish(&session, &mut response);
     add_leader_hints(&mut response, &context);
     context.encode(&response).map(Some)
+}
+
+/// The broker that fetches; below zero for a client.
+fn replica_id(request: &FetchRequest, context: &RequestContext) -> i32 {
+    let says_state = context.version() >= REPLICA_STATE_VERSION;
+    if says_state { request.replica_state.replica_id } else { request.replica_id }
 }
 
 /// Tells who leads the partitions that moved away, and where it is to be reached.
@@ -126,8 +138,7 @@ struct Found {
 
 impl Fetch {
     fn new(mut request: FetchRequest, context: &RequestContext) -> Self {
-        let says_state = context.version() >= REPLICA_STATE_VERSION;
-        let replica_id = if says_state { request.replica_state.replica_id } else { request.replica_id };
+        let replica_id = replica_id(&request, context);
         let by_id = context.version() >= TOPIC_ID_VERSION;
         let topics = std::mem::take(&mut request.topics).into_iter().map(|topic| {
             let name =

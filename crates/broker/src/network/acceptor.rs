@@ -54,7 +54,7 @@ impl SocketServer {
         handler: &Arc<dyn RequestHandler>,
         gate: &TaskGate,
     ) -> Self {
-        let limit = connections_within(open_files_limit()) / listeners.len().max(1);
+        let limit = max_connections_of(listeners.len());
         config.max_connections = config.max_connections.min(limit);
         let (stop, stopping) = watch::channel(false);
         let start = |listener| {
@@ -100,6 +100,11 @@ fn open_files_limit() -> Option<u64> {
     return rustix::process::getrlimit(rustix::process::Resource::Nofile).current;
     #[cfg(not(unix))]
     None
+}
+
+/// How many connections each of so many listeners may have, with all files that this process may open shared among them.
+pub(crate) fn max_connections_of(listeners: usize) -> usize {
+    connections_within(open_files_limit()) / listeners.max(1)
 }
 
 /// Connections that leave a quarter of the files to the log: without any, no segment could be opened or rolled.

@@ -27,7 +27,7 @@ use tokio::sync::watch;
 use crate::config::SocketConfig;
 use crate::task_gate::TaskGate;
 
-pub(crate) use acceptor::{BoundListener, SocketServer};
+pub(crate) use acceptor::{BoundListener, SocketServer, max_connections_of};
 pub(crate) use inter_broker::InterBrokerConnection;
 pub(crate) use peer_log::PeerLog;
 

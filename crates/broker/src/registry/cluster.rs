@@ -41,6 +41,8 @@ pub(crate) struct ClusterRegistry {
     engine: Mutex<RegistryEngine>,
     store: RegistryStore,
     started: Instant,
+    /// When a broker was last heard, in time since `started`.
+    heard_at: Mutex<Duration>,
     view: watch::Sender<RegistryView>,
     config_listeners: Mutex<BTreeMap<i32, ConfigListener>>,
 }
@@ -66,7 +68,8 @@ impl ClusterRegistry {
         };
         let engine = Mutex::new(RegistryEngine::new(config, state));
         let (view, config_listeners) = (watch::Sender::default(), Mutex::default());
-        Ok(Self { engine, store, started: Instant::now(), view, config_listeners })
+        let heard_at = Mutex::default();
+        Ok(Self { engine, store, started: Instant::now(), heard_at, view, config_listeners })
     }
 
     /// The controller's state, as it is durable.
@@ -87,13 +90,29 @@ impl ClusterRegistry {
     /// A broker is there. Blocking.
     pub(crate) fn register(&self, info: BrokerInfo) -> Result<Registration, ClusterRegistryError> {
         let now = self.started.elapsed();
-        self.transaction(|engine| Ok(engine.register(info, now)))
+        self.transaction(|engine| {
+            self.hear(engine, now);
+            Ok(engine.register(info, now))
+        })
     }
 
     /// A broker is still there.
     pub(crate) fn heartbeat(&self, broker: i32, epoch: i64) -> Result<(), ClusterRegistryError> {
         let now = self.started.elapsed();
-        self.transaction(|engine| engine.heartbeat(broker, epoch, now))
+        self.transaction(|engine| {
+            self.hear(engine, now);
+            engine.heartbeat(broker, epoch, now)
+        })
+    }
+
+    /// A broker says something. When none has for half a session, this process made no step (a machine that is busy with
+    /// other things, or sleeps): brokers that live in it are not dead for that.
+    fn hear(&self, engine: &mut RegistryEngine, now: Duration) {
+        let before = std::mem::replace(&mut *self.heard_at.lock(), now);
+        let silence = now.saturating_sub(before);
+        if silence > engine.session_timeout() / 2 {
+            engine.forgive(silence);
+        }
     }
 
     /// A broker leaves.

@@ -41,6 +41,18 @@ fn a_session_lives_as_long_as_its_broker_is_heard() {
 }
 
 #[test]
+fn a_registry_that_stood_still_ends_no_session_for_it() {
+    let mut registry = new_registry();
+    let one = registry.register(broker(1), at(0)).broker_epoch;
+    registry.register(broker(2), at(5));
+    registry.forgive(at(20));
+    registry.heartbeat(1, one, at(28)).unwrap();
+    assert_eq!(registry.next_expiry(), Some(at(34)), "the other one's, at 14 s");
+    registry.tick(at(34));
+    assert_eq!(registry.view().brokers.into_keys().collect::<Vec<_>>(), [1]);
+}
+
+#[test]
 fn controller_15_a_bounce_within_the_session_shows_in_the_epoch() {
     let mut registry = new_registry();
     let first = registry.register(broker(1), at(0)).broker_epoch;
