@@ -24,6 +24,8 @@ pub struct Program {
     /// `None` once the program has been told that there is no more.
     input: Option<Sender<Vec<u8>>>,
     lines: Receiver<String>,
+    /// Never gets anything; disconnected when all of its standard error has been read.
+    errors: Receiver<String>,
     tail: Arc<Mutex<VecDeque<String>>>,
 }
 
@@ -51,10 +53,16 @@ impl Program {
             }
         });
         let tail = Arc::default();
-        let (said, lines) = channel();
-        read_lines(child.stdout.take().context("the program's output")?, Arc::clone(&tail), Some(said));
-        read_lines(child.stderr.take().context("the program's errors")?, Arc::clone(&tail), None);
-        Ok(Self { name, child, input: Some(input), lines, tail })
+        let ((said, lines), (errors_end, errors)) = (channel(), channel());
+        let (output, complaints) = (child.stdout.take(), child.stderr.take());
+        read_lines(output.context("the program's output")?, Arc::clone(&tail), move |line| {
+            // Reading goes on when nobody listens any more, or the program would block on its pipe.
+            _ = said.send(line);
+        });
+        read_lines(complaints.context("the program's errors")?, Arc::clone(&tail), move |_| {
+            let _held_until_the_end: &Sender<String> = &errors_end;
+        });
+        Ok(Self { name, child, input: Some(input), lines, errors, tail })
     }
 
     /// Gives it input.
@@ -93,7 +101,7 @@ impl Program {
             match self.next_line()? {
                 Some(line) if wanted(&line) => return Ok(line),
                 Some(_) => {}
-                None => bail!("{} has ended too early; it said\n{}", self.name, self.said()),
+                None => bail!("{} has ended too early; it said\n{}", self.name, self.last_words()),
             }
         }
     }
@@ -116,7 +124,7 @@ impl Program {
             }
             thread::yield_now();
         };
-        ensure!(status.success(), "{}: {status}; it said\n{}", self.name, self.said());
+        ensure!(status.success(), "{}: {status}; it said\n{}", self.name, self.last_words());
         Ok(rest)
     }
 
@@ -132,6 +140,12 @@ impl Program {
             rest.push(line);
         }
         Ok(rest)
+    }
+
+    /// The last that it has said, now that it says no more: what is still in its pipe is read first.
+    fn last_words(&self) -> String {
+        _ = self.errors.recv_timeout(PATIENCE);
+        self.said()
     }
 
     /// The last that it has said.
@@ -153,7 +167,7 @@ impl Drop for Program {
 fn read_lines(
     pipe: impl Read + Send + 'static,
     tail: Arc<Mutex<VecDeque<String>>>,
-    said: Option<Sender<String>>,
+    said: impl Fn(String) + Send + 'static,
 ) {
     thread::spawn(move || {
         for line in BufReader::new(pipe).split(b'\n').map_while(Result::ok) {
@@ -165,10 +179,7 @@ fn read_lines(
                 }
                 tail.push_back(line.clone());
             }
-            // Reading goes on when nobody listens any more, or the program would block on its pipe.
-            if let Some(said) = &said {
-                _ = said.send(line);
-            }
+            said(line);
         }
     });
 }
