@@ -190,7 +190,7 @@ async fn futures_poll<F: Future + Unpin>(future: &mut F) -> Option<F::Output> {
 async fn unhealthy_37_who_waits_for_a_dead_host_is_told_which() -> TestResult {
     let cluster = cluster(Duration::from_secs(3600)).await?;
     let builder = patient(&cluster).set("buffer.memory", "262144").set("batch.size", "1024");
-    let producer = builder.set("max.block.ms", "1000").build()?;
+    let producer = builder.set("max.block.ms", "3000").build()?;
     let sick = led_by(&cluster, 3);
     acknowledged(send(&producer, sick, 0).await?).await?;
     let _gone = cluster.black_hole(3)?;
