@@ -395,11 +395,19 @@ fn unhealthy_38_what_was_placed_on_a_suspect_and_not_sent_goes_elsewhere() {
         "what was never sent has arrived: {in_flight:?}"
     );
     assert!(in_flight.len() <= 2, "only what was in flight waits: {in_flight:?}");
-    assert_eq!(explicit.partition(), 2, "it was told where to go");
+    assert!(kept.iter().all(|delivery| delivery.attempts() == 1), "they were sent");
+    assert_eq!((explicit.partition(), explicit.attempts()), (2, 0), "it was told where to go, and waits");
     test.harness.peer.cluster.move_leader("t", 2, 1);
     kept.push(explicit);
-    assert!(test.outcomes(kept).iter().all(Result::is_ok));
-    assert!(test.harness.now - began_at < secs(2));
+    while kept.iter_mut().any(|delivery| delivery.result().is_none()) {
+        test.harness.poll();
+        test.harness.advance(ms(1));
+        assert!(test.harness.now - began_at < secs(2));
+    }
+    let explicit = kept.pop().map(|delivery| delivery.attempts());
+    assert_eq!(explicit, Some(1), "it was sent once, to the new leader");
+    assert!(kept.iter().all(|delivery| delivery.attempts() == 2), "they were sent again");
+    assert!(kept.iter_mut().all(|delivery| delivery.result().is_some_and(|outcome| outcome.is_ok())));
     test.settle();
 }
 

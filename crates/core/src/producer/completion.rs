@@ -6,7 +6,7 @@ use std::{
     pin::Pin,
     sync::{
         Arc, OnceLock,
-        atomic::{AtomicI32, AtomicU64, Ordering},
+        atomic::{AtomicI32, AtomicU32, AtomicU64, Ordering},
     },
     task::{Context, Poll, Waker},
 };
@@ -55,6 +55,8 @@ pub struct BatchCompletion {
     topic: Arc<str>,
     /// Another one when the records are moved before they are sent.
     partition: AtomicI32,
+    /// How often its records were sent.
+    attempts: AtomicU32,
     /// Its name in [`IncompleteBatches`].
     id: u64,
     outcome: OnceLock<Outcome>,
@@ -84,6 +86,10 @@ impl BatchCompletion {
     /// The records go to another partition.
     pub(crate) fn move_to(&self, partition: i32) {
         self.partition.store(partition, Ordering::Relaxed);
+    }
+
+    pub(crate) fn note_sent(&self) {
+        self.attempts.fetch_add(1, Ordering::Relaxed);
     }
 
     fn resolve(&self, outcome: Outcome) {
@@ -152,6 +158,12 @@ impl Delivery {
     /// stops answering before it is sent.
     pub fn partition(&self) -> i32 {
         self.completion.partition()
+    }
+
+    /// How often the record was sent so far: 0 while it waits in the producer's queue, 2 when it was sent again, because the
+    /// broker asked for that, or stopped answering and leads no more. One that failed and was never sent is in no log.
+    pub fn attempts(&self) -> u32 {
+        self.completion.attempts.load(Ordering::Relaxed)
     }
 
     /// The record's result, if it is there already.
@@ -249,10 +261,14 @@ pub(crate) struct IncompleteBatches {
 impl IncompleteBatches {
     /// Makes the completion of a new batch.
     pub(crate) fn open(self: &Arc<Self>, topic: Arc<str>, partition: i32) -> Completer {
+        self.open_after(topic, partition, 0)
+    }
+
+    fn open_after(self: &Arc<Self>, topic: Arc<str>, partition: i32, attempts: u32) -> Completer {
         let id = self.next.fetch_add(1, Ordering::Relaxed);
         let (outcome, wakers) = (OnceLock::new(), Mutex::default());
-        let partition = AtomicI32::new(partition);
-        let completion = Arc::new(BatchCompletion { topic, partition, id, outcome, wakers });
+        let (partition, attempts) = (AtomicI32::new(partition), AtomicU32::new(attempts));
+        let completion = Arc::new(BatchCompletion { topic, partition, attempts, id, outcome, wakers });
         self.batches.lock().insert(id, Arc::clone(&completion));
         Completer { completion, incomplete: Arc::clone(self) }
     }
@@ -281,9 +297,11 @@ impl Completer {
         &self.completion
     }
 
-    /// Makes a completion for a piece of this batch.
+    /// Makes a completion for a piece of this batch, which was sent as often as the whole.
     pub(crate) fn piece(&self) -> Self {
-        self.incomplete.open(Arc::clone(&self.completion.topic), self.completion.partition())
+        let BatchCompletion { topic, attempts, .. } = &*self.completion;
+        let attempts = attempts.load(Ordering::Relaxed);
+        self.incomplete.open_after(Arc::clone(topic), self.completion.partition(), attempts)
     }
 
     /// Tells the records what became of them. Only the first call counts.

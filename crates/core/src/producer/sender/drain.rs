@@ -203,6 +203,7 @@ impl Sender {
                 continue;
             }
             batch.attempts = batch.attempts.saturating_add(1);
+            batch.completion().note_sent();
             batch.attempted_epoch = partition.leader_epoch;
             expires_at = expires_at.min(batch.created_at + self.settings.delivery_timeout);
             partition.sent(node);
