@@ -12,6 +12,7 @@ mod error;
 mod partition_queue;
 mod partition_state;
 mod partitioner;
+mod placement;
 mod producer_batch;
 mod record_accumulator;
 mod rescue;

@@ -12,7 +12,7 @@ use std::{
 use milena_protocol::records::{BATCH_HEADER_LEN, BatchBuilder};
 use parking_lot::Mutex;
 
-use super::{buffer_pool::Reservation, completion::Completer, rescue::Placement};
+use super::{buffer_pool::Reservation, completion::Completer, placement::Placement};
 use crate::{record::Record, time::Instant};
 
 /// A batch that grows, or has stopped growing and waits to be taken.

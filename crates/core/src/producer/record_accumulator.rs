@@ -27,7 +27,8 @@ use super::{
     completion::{AllComplete, IncompleteBatches, Outcome},
     partition_queue::{Appended, OpenBatch, PartitionQueue, QueueState},
     partitioner::{BuiltInPartitioner, partition_for_key},
-    rescue::{Parted, Placement},
+    placement::Placement,
+    rescue::Parted,
 };
 use crate::{cluster::TopicInfo, config::ProducerConfig, record::Record, signal::Signal, time::Instant};
 
