@@ -10,7 +10,6 @@ use milena_storage::{LogManager, LogManagerOptions};
 
 use crate::BrokerError;
 use crate::clock::Clock;
-use crate::cluster;
 use crate::config::BrokerConfig;
 use crate::controller::{
     Controller, ControllerConfig, ControllerState, Delivery, LeaderRebalance, Obedience, config_listener,
@@ -22,7 +21,9 @@ use crate::fetch_memory::FetchMemory;
 use crate::metadata_cache::{BrokerInfo, MetadataCache};
 use crate::node::{Node, random_uuid};
 use crate::producer_ids::ProducerIdManager;
-use crate::registry::{ClusterRegistry, ClusterRegistryError, RegistryConfig, RegistryStore};
+use crate::registry::{
+    ClusterRegistry, ClusterRegistryError, REGISTRY_OF_MANY, REGISTRY_OF_ONE, RegistryConfig, RegistryStore,
+};
 use crate::replica_manager::ReplicaManager;
 use crate::task_gate::TaskGate;
 use crate::topic_configs::TopicConfigs;
@@ -31,8 +32,6 @@ use crate::topic_configs::TopicConfigs;
 const LOGS: &str = "logs";
 /// The file that names a log directory's cluster (`MetaPropertiesEnsemble.META_PROPERTIES_NAME`).
 const META_PROPERTIES: &str = "meta.properties";
-/// The registry of a broker that is alone, inside of the data directory.
-pub(crate) const REGISTRY: &str = "controller.json";
 
 /// Whom a broker shares its registry with.
 #[derive(Debug, Clone)]
@@ -59,7 +58,7 @@ pub(crate) fn boot(
         Cluster::Alone => {
             refuse_cluster(&data_dir)?;
             refuse_orphaned_logs(&data_dir)?;
-            let store = RegistryStore::new(data_dir.file_system().clone(), data_dir.path(), REGISTRY);
+            let store = RegistryStore::new(data_dir.file_system().clone(), data_dir.path(), REGISTRY_OF_ONE);
             Arc::new(ClusterRegistry::open(store, RegistryConfig::default())?)
         }
     };
@@ -142,7 +141,7 @@ fn refused(error: ClusterRegistryError) -> BrokerError {
 
 /// The directory of a cluster is no place for a broker that is alone: it would not see what is there.
 fn refuse_cluster(data_dir: &DataDir) -> Result<(), BrokerError> {
-    if !data_dir.file_system().exists(&data_dir.path().join(cluster::REGISTRY)) {
+    if !data_dir.file_system().exists(&data_dir.path().join(REGISTRY_OF_MANY)) {
         return Ok(());
     }
     let dir = data_dir.path().display();
@@ -153,7 +152,7 @@ fn refuse_cluster(data_dir: &DataDir) -> Result<(), BrokerError> {
 
 /// Logs without the state that says whose they are: a new state would belong to another cluster, and hide them.
 fn refuse_orphaned_logs(data_dir: &DataDir) -> Result<(), BrokerError> {
-    let (fs, state) = (data_dir.file_system(), data_dir.path().join(REGISTRY));
+    let (fs, state) = (data_dir.file_system(), data_dir.path().join(REGISTRY_OF_ONE));
     let logs = data_dir.path().join(LOGS);
     if fs.exists(&logs.join(META_PROPERTIES)) && !fs.exists(&state) {
         let reason = format!(

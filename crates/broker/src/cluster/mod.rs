@@ -30,12 +30,10 @@ use crate::controller::{Controller, CreateTopic};
 use crate::data_dir::{DataDir, RunningBroker};
 use crate::faults::{BrokerFaults, Intercepts, Network};
 use crate::node::{Node, random_uuid};
-use crate::registry::{ClusterRegistry, RegistryConfig, RegistryStore};
+use crate::registry::{ClusterRegistry, REGISTRY_OF_MANY, REGISTRY_OF_ONE, RegistryConfig, RegistryStore};
 use crate::task_gate::TaskGate;
 use crate::{Broker, BrokerConfig, BrokerError, ListenerConfig};
 
-/// The registry, inside of the cluster's directory.
-pub(crate) const REGISTRY: &str = "cluster.json";
 /// A broker's directory, inside of the cluster's; its id follows.
 const BROKER_DIR: &str = "broker-";
 
@@ -99,7 +97,8 @@ impl EmbeddedCluster {
     /// How many brokers the cluster has whose directory this is; None when it is no cluster's. It need not run.
     pub fn size_of(dir: &Path) -> Option<i32> {
         let fs = RealFileSystem;
-        fs.exists(&dir.join(REGISTRY)).then(|| i32::try_from(brokers_in(&fs, dir)).unwrap_or(i32::MAX))
+        fs.exists(&dir.join(REGISTRY_OF_MANY))
+            .then(|| i32::try_from(brokers_in(&fs, dir)).unwrap_or(i32::MAX))
     }
 
     async fn start(
@@ -112,7 +111,7 @@ impl EmbeddedCluster {
         let opened = tokio::task::spawn_blocking(move || {
             let data_dir = DataDir::lock(&fs, &dir)?;
             check_place(&data_dir, count)?;
-            let store = RegistryStore::new(fs, &dir, REGISTRY);
+            let store = RegistryStore::new(fs, &dir, REGISTRY_OF_MANY);
             let registry = ClusterRegistry::open(store, RegistryConfig { session_timeout })?;
             Ok::<_, BrokerError>((data_dir, Arc::new(registry)))
         });
@@ -392,7 +391,7 @@ fn is_away(node: &Node) -> bool {
 /// Refuses a directory whose data nobody would see any more.
 fn check_place(data_dir: &DataDir, count: usize) -> Result<(), BrokerError> {
     let (fs, path) = (data_dir.file_system(), data_dir.path());
-    if fs.exists(&path.join(crate::boot::REGISTRY)) {
+    if fs.exists(&path.join(REGISTRY_OF_ONE)) {
         let reason = format!("{} is the directory of a single broker: choose another one", path.display());
         return Err(BrokerError::InvalidConfig(reason));
     }

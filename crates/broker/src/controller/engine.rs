@@ -5,7 +5,6 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use super::batch::Batch;
-use super::rebalance::LeaderRebalance;
 use super::{ControllerState, Effect, PartitionState, RequestId, TopicState};
 use super::{ElectionKind, elect};
 use crate::metadata_cache::{BrokerInfo, NO_LEADER};
@@ -26,6 +25,16 @@ pub struct ControllerConfig {
     pub leader_rebalance: Option<LeaderRebalance>,
     /// The listener at which brokers reach each other.
     pub inter_broker_listener: String,
+}
+
+/// When leaderships are moved back.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct LeaderRebalance {
+    /// `leader.imbalance.check.interval.seconds`.
+    pub check_interval: Duration,
+    /// `leader.imbalance.per.broker.percentage`: how many of the partitions that prefer a broker may be led elsewhere, in a
+    /// hundred.
+    pub imbalance_percentage: u32,
 }
 
 /// The controller (`kafka.controller.KafkaController`).

@@ -7,12 +7,14 @@
 //! `driver` holds the office, `channels` its connections, and `obedience` is the other end of them.
 //!
 //! `engine` has what brokers' coming and going does, `leadership` what leaders and administrators ask for, `topics` and
-//! `reassignment` what their names say, `rebalance` what time does; `batch` turns what an event changed into requests.
+//! `reassignment` what their names say, `rebalance` what time does; `batch` is what an event changed, and
+//! `commit` turns it into requests.
 
 mod batch;
 mod channels;
 #[cfg(test)]
 mod cluster_tests;
+mod commit;
 mod driver;
 mod election;
 mod engine;
@@ -33,10 +35,9 @@ pub(crate) mod wire;
 
 pub(crate) use driver::{Controller, CreatePartitions, Delivery, config_listener};
 pub use election::{Election, ElectionKind, elect};
-pub use engine::{ControllerConfig, ControllerEngine};
+pub use engine::{ControllerConfig, ControllerEngine, LeaderRebalance};
 pub use fence::ControlFence;
 pub(crate) use obedience::Obedience;
-pub use rebalance::LeaderRebalance;
 pub use requests::{
     ConfigChange, ConfigOp, ControlBody, ControlRequest, ControllerError, CreateTopic, CreatedTopic,
     EPOCH_DURING_DELETE, Effect, IsrChange, LeaderAndIsr, LeaderAndIsrTopic, LiveLeader, RequestId,

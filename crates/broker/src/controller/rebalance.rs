@@ -9,16 +9,6 @@ use super::engine::ControllerEngine;
 /// How long after its election a controller looks for the first time.
 const FIRST_LOOK: Duration = Duration::from_secs(5);
 
-/// When leaderships are moved back.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct LeaderRebalance {
-    /// `leader.imbalance.check.interval.seconds`.
-    pub check_interval: Duration,
-    /// `leader.imbalance.per.broker.percentage`: how many of the partitions that prefer a broker may be led elsewhere, in a
-    /// hundred.
-    pub imbalance_percentage: u32,
-}
-
 impl ControllerEngine {
     /// When [`handle_time`](Self::handle_time) has something to do; None while it has not been told the time, or never.
     #[must_use]

@@ -10,7 +10,7 @@ use milena_protocol::messages::{
 };
 use milena_protocol::{ApiKey, ErrorCode, Request};
 
-use super::intercept::{MakeAnswer, make_answer};
+use super::make_answer::{MakeAnswer, make_answer};
 
 /// The answer to any request of an API that says that it has failed; None for an API that cannot say so.
 pub(super) fn error_answer(api: ApiKey, code: ErrorCode) -> Option<MakeAnswer> {
@@ -239,7 +239,7 @@ fn each<T, U>(asked: &[T], answer: impl Fn(&T) -> U) -> Vec<U> {
 mod tests {
     use milena_protocol::{Decoder, Message, Uuid, encode_request};
 
-    use super::super::intercept::Call;
+    use super::super::make_answer::Call;
     use super::*;
 
     /// In all versions that can say what the request says; answers how many that are.

@@ -1,13 +1,11 @@
 //! [`Intercept`]: single requests of an [`EmbeddedCluster`](crate::EmbeddedCluster) that fare otherwise than they would.
 
-use std::any::Any;
 use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use milena_protocol::messages::ProduceRequest;
 use milena_protocol::{
     ApiKey, Decoder, ErrorCode, Frame, Message, Request, decode_response_header, encode_response,
 };
@@ -15,6 +13,7 @@ use parking_lot::Mutex;
 use tokio::sync::watch;
 
 use super::error_answers::error_answer;
+use super::make_answer::{Call, MakeAnswer, in_words, make_answer};
 use super::network::FaultId;
 
 /// The bytes in front of a frame that say how long it is.
@@ -107,15 +106,6 @@ impl fmt::Debug for Action {
     }
 }
 
-/// What an answer has to have in common with its request.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct Call {
-    pub(crate) version: i16,
-    pub(crate) correlation_id: i32,
-}
-
-/// From the body of a request to its answer; None where the client wants none.
-pub(crate) type MakeAnswer = Arc<dyn Fn(&mut Decoder, Call) -> Result<Option<Frame>, String> + Send + Sync>;
 pub(crate) type ChangeAnswer = Arc<dyn Fn(&Frame, Call) -> Result<Frame, String> + Send + Sync>;
 
 impl InterceptAction {
@@ -176,25 +166,6 @@ impl InterceptAction {
             _ => None,
         }
     }
-}
-
-pub(super) fn make_answer<R: Request>(
-    answer: impl Fn(&R) -> R::Response + Send + Sync + 'static,
-) -> MakeAnswer {
-    Arc::new(move |body, call| {
-        let request = R::decode(body, call.version).map_err(in_words)?;
-        let produce = (&request as &dyn Any).downcast_ref::<ProduceRequest>();
-        if produce.is_some_and(|request| request.acks == 0) {
-            return Ok(None);
-        }
-        encode_response(R::API_KEY, call.version, call.correlation_id, &answer(&request))
-            .map(Some)
-            .map_err(in_words)
-    })
-}
-
-fn in_words(error: impl fmt::Display) -> String {
-    error.to_string()
 }
 
 /// Why requests cannot be intercepted like that.

@@ -8,8 +8,11 @@
 mod error_answers;
 mod guard;
 mod intercept;
+mod link;
 mod listener;
+mod listener_socket;
 mod machine;
+mod make_answer;
 mod network;
 mod stream;
 #[cfg(test)]
@@ -25,11 +28,12 @@ use tokio::net::TcpStream;
 
 pub use self::guard::FaultGuard;
 pub(crate) use self::guard::Undo;
-pub(crate) use self::intercept::{Action, Call, ChangeAnswer, Intercepted, Intercepts};
+pub(crate) use self::intercept::{Action, ChangeAnswer, Intercepted, Intercepts};
 pub use self::intercept::{Intercept, InterceptAction};
+use self::link::{Direction, Link};
 pub(crate) use self::listener::FaultyListener;
 pub(crate) use self::machine::{Machine, MachineFault};
-use self::network::{Direction, Link};
+pub(crate) use self::make_answer::Call;
 pub(crate) use self::network::{NetFault, Network, Throttle};
 use self::stream::Gauge;
 pub(crate) use self::stream::{FaultyStream, ReadHalf, WriteHalf};

@@ -10,7 +10,8 @@ use parking_lot::Mutex;
 use tokio::net::TcpStream;
 use tokio::time::Instant;
 
-use super::listener::ListenerSocket;
+use super::link::{Direction, Link};
+use super::listener_socket::ListenerSocket;
 
 /// Something that is wrong with the network.
 #[derive(Debug, Clone)]
@@ -51,30 +52,6 @@ impl NetFault {
             _ => false,
         }
     }
-}
-
-/// What a connection is, seen from the end that looks for faults. One between brokers has two such ends, and the one that
-/// has connected knows who both are.
-#[derive(Debug, Clone, Copy)]
-pub(crate) enum Link {
-    Accepted { at: i32, from_clients: bool },
-    Connected { from: i32, to: i32 },
-}
-
-impl Link {
-    fn owner(self) -> i32 {
-        match self {
-            Self::Accepted { at, .. } => at,
-            Self::Connected { from, .. } => from,
-        }
-    }
-}
-
-/// Which way bytes go, seen from the same end.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub(crate) enum Direction {
-    In,
-    Out,
 }
 
 /// What the faults mean for one direction of a connection.

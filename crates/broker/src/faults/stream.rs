@@ -11,7 +11,8 @@ use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::net::{TcpStream, tcp};
 use tokio::time::{Instant, Sleep, sleep_until};
 
-use super::network::{Direction, Link, LinkId, Network, Passage};
+use super::link::{Direction, Link};
+use super::network::{LinkId, Network, Passage};
 
 /// What a line with a delay holds at most; beyond, the sender waits.
 const ON_THE_LINE: usize = 4 * 1024 * 1024;

@@ -14,4 +14,4 @@ pub use engine::{
     ControllerInfo, RegisteredBroker, Registration, RegistryConfig, RegistryEngine, RegistryError,
     RegistryState, RegistryView,
 };
-pub(crate) use store::RegistryStore;
+pub(crate) use store::{REGISTRY_OF_MANY, REGISTRY_OF_ONE, RegistryStore};

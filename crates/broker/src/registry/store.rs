@@ -11,6 +11,11 @@ use super::RegistryState;
 use crate::BrokerError;
 use crate::controller::ControllerState;
 
+/// The registry of a broker that is alone, inside of its data directory.
+pub(crate) const REGISTRY_OF_ONE: &str = "controller.json";
+/// The registry of the brokers of a cluster, inside of the cluster's directory.
+pub(crate) const REGISTRY_OF_MANY: &str = "cluster.json";
+
 const VERSION: u32 = 1;
 /// Some 100 bytes a partition: room for half a million of them.
 const FILE_MAX: usize = 64 * 1024 * 1024;
