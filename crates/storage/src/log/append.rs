@@ -8,7 +8,7 @@ use bytes::Bytes;
 use milena_protocol::records::{BatchHeader, NO_TIMESTAMP, RecordBatch, TimestampType};
 
 use super::Log;
-use super::validate::{parse_batches, validate};
+use super::validate::{AppendOrigin, parse_batches, validate};
 use crate::config::FsyncPolicy;
 use crate::error::{IoContext, Result, StorageError};
 use crate::producer_state::BatchMetadata;
@@ -16,15 +16,6 @@ use crate::segment::LogSegment;
 
 /// The bytes of a batch that a leader replaces: base offset, length, leader epoch.
 const PREFIX_BYTES: usize = 16;
-
-/// Who wants to append.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum AppendOrigin {
-    /// A produce request: everything is checked.
-    Client,
-    /// The broker itself (a group or transaction coordinator): control records and several batches are allowed.
-    Coordinator,
-}
 
 /// What an append did.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

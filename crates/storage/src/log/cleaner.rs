@@ -19,7 +19,7 @@ use milena_protocol::records::{BatchHeader, Record, RecordBatch, Retained};
 
 use super::Log;
 use super::offset_map::{MAX_KEYS, OffsetMap};
-use super::swap::CLEANED;
+use super::swap::{CLEANED, CleanedGroup};
 use super::validate::MAX_INFLATED_BYTES;
 use crate::config::LogConfig;
 use crate::error::Result;
@@ -55,19 +55,6 @@ pub struct Cleaning {
     /// The last offset of each producer's last batch.
     last_of_producers: BTreeMap<i64, i64>,
     truncations: u64,
-}
-
-/// Segments that were written anew, not yet in the log.
-#[derive(Debug)]
-pub struct CleanedGroup {
-    pub(super) old: Vec<Arc<LogSegment>>,
-    pub(super) truncations: u64,
-}
-
-impl CleanedGroup {
-    pub(super) fn base_offset(&self) -> i64 {
-        self.old.first().map_or(0, |first| first.base_offset())
-    }
 }
 
 impl Log {

@@ -4,11 +4,10 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
 use super::Log;
-use super::open::remove_segment_files;
 use crate::config::FsyncPolicy;
 use crate::error::{IoContext, Result, StorageError};
 use crate::producer_state::SNAPSHOT_SUFFIX;
-use crate::segment::{LogSegment, segment_file};
+use crate::segment::{LogSegment, remove_files, segment_file};
 
 impl Log {
     /// Removes the batch that contains `offset` and everything after it, as a follower does when its leader's log differs.
@@ -40,7 +39,7 @@ impl Log {
         self.shared.set_segments(kept.to_vec());
         self.active = Arc::clone(active);
         for segment in dropped.iter().rev() {
-            remove_segment_files(&self.fs, &self.dir, segment.base_offset())?;
+            remove_files(&*self.fs, &self.dir, segment.base_offset(), "")?;
         }
         active.activate()?;
         active.truncate_to(offset)?;
@@ -62,7 +61,7 @@ impl Log {
         let old = self.shared.segments();
         self.shared.log_end_offset.fetch_min(self.log_start_offset(), Ordering::AcqRel);
         for segment in old.iter().rev() {
-            remove_segment_files(&self.fs, &self.dir, segment.base_offset())?;
+            remove_files(&*self.fs, &self.dir, segment.base_offset(), "")?;
         }
         let segment = Arc::new(LogSegment::open(&*self.fs, &self.dir, offset, now_ms)?);
         segment.activate()?;
@@ -129,7 +128,7 @@ impl Log {
         self.shared.log_start_offset.fetch_max(start, Ordering::AcqRel);
         self.shared.set_segments(kept.to_vec());
         for segment in old {
-            remove_segment_files(&self.fs, &self.dir, segment.base_offset())?;
+            remove_files(&*self.fs, &self.dir, segment.base_offset(), "")?;
             // One after the other on disk too: a hole between segments means a lost tail to a recovery.
             self.fs.sync_dir(&self.dir).at(&self.dir)?;
         }

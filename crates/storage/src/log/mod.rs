@@ -26,10 +26,12 @@ use crate::leader_epoch::LeaderEpochFileCache;
 use crate::producer_state::ProducerStateManager;
 use crate::segment::{LogSegment, RollParams};
 
-pub use self::append::{AppendOrigin, LogAppendInfo};
-pub use self::cleaner::{Cleanable, CleanedGroup, Cleaning, DirtyPart};
+pub use self::append::LogAppendInfo;
+pub use self::cleaner::{Cleanable, Cleaning, DirtyPart};
 pub use self::flush::PendingFlush;
 pub use self::reader::{FetchData, LogReader, TimestampAndOffset};
+pub use self::swap::CleanedGroup;
+pub use self::validate::AppendOrigin;
 
 /// `producer.id.expiration.ms`: Kafka's default, one day.
 pub const PRODUCER_ID_EXPIRATION_MS: i64 = 86_400_000;

@@ -233,7 +233,7 @@ fn open_segments(
     }
     for base in bases.get(keep..).unwrap_or_default() {
         tracing::warn!(dir = %dir.display(), base, "the segment is removed: the log was cut before it");
-        remove_segment_files(fs, dir, *base)?;
+        remove_files(&**fs, dir, *base, "")?;
     }
     if opened.segments.is_empty() {
         let base = options.log_start_offset.max(0);
@@ -273,9 +273,4 @@ fn clean_up_dir(fs: &SharedFileSystem, dir: &Path) -> Result<BTreeSet<i64>> {
         }
     }
     Ok(bases)
-}
-
-/// Removes a segment's files.
-pub(super) fn remove_segment_files(fs: &SharedFileSystem, dir: &Path, base: i64) -> Result<()> {
-    remove_files(&**fs, dir, base, "")
 }

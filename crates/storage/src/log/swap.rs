@@ -9,8 +9,6 @@ use std::path::Path;
 use std::sync::Arc;
 
 use super::Log;
-use super::cleaner::CleanedGroup;
-use super::open::remove_segment_files;
 use crate::error::{IoContext, Result};
 use crate::fs::{FileSystem, SharedFileSystem};
 use crate::segment::{
@@ -21,6 +19,19 @@ use crate::segment::{
 pub(super) const CLEANED: &str = ".cleaned";
 /// Whole, and in place of others.
 const SWAP: &str = ".swap";
+
+/// Segments that were written anew, not yet in the log.
+#[derive(Debug)]
+pub struct CleanedGroup {
+    pub(super) old: Vec<Arc<LogSegment>>,
+    pub(super) truncations: u64,
+}
+
+impl CleanedGroup {
+    pub(super) fn base_offset(&self) -> i64 {
+        self.old.first().map_or(0, |first| first.base_offset())
+    }
+}
 
 impl Log {
     /// Puts segments that were written anew in place of those that they were made of. Answers false, and does nothing, if the
@@ -90,7 +101,7 @@ const BATCHES: [&str; 1] = [LOG_SUFFIX];
 /// The batches under `….swap` count; `others` are what they replace beside what has their own base offset.
 fn finish(fs: &SharedFileSystem, dir: &Path, base: i64, others: impl Iterator<Item = i64>) -> Result<()> {
     for other in others {
-        remove_segment_files(fs, dir, other)?;
+        remove_files(&**fs, dir, other, "")?;
     }
     rename(&**fs, dir, base, &INDEXES, SWAP, "")?;
     rename(&**fs, dir, base, &BATCHES, SWAP, "")

@@ -3,12 +3,20 @@
 use bytes::Bytes;
 use milena_protocol::records::{BATCH_HEADER_LEN, Compression, NO_TIMESTAMP, RecordBatch, TimestampType};
 
-use super::append::AppendOrigin;
 use crate::config::LogConfig;
 use crate::error::{Result, StorageError};
 
 /// What one batch may inflate to where its records must be looked at, in bytes.
 pub(super) const MAX_INFLATED_BYTES: usize = 256 * 1024 * 1024;
+
+/// Who wants to append.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum AppendOrigin {
+    /// A produce request: everything is checked.
+    Client,
+    /// The broker itself (a group or transaction coordinator): control records and several batches are allowed.
+    Coordinator,
+}
 
 /// Splits the bytes of an append into batches with a right CRC.
 pub(super) fn parse_batches(mut bytes: Bytes, tolerate_cut_off: bool) -> Result<Vec<RecordBatch>> {
