@@ -9,6 +9,7 @@ use tokio::task::JoinHandle;
 use tokio::time::{MissedTickBehavior, interval};
 
 use crate::blocking::blocking;
+use crate::log_dir_failure::LogDirFailureHandler;
 use crate::node::Node;
 use crate::replica_manager::{Replication, ReplicationDeps};
 
@@ -35,6 +36,10 @@ impl Background {
                 node.replica_manager.clean_logs();
             })),
             node.gate.spawn(every(CHECKPOINT_EVERY, node.clone(), |node| {
+                // One that has failed is recovered from what was written down before.
+                if node.replica_manager.is_offline() {
+                    return;
+                }
                 if let Err(error) = node.replica_manager.logs().checkpoint() {
                     tracing::warn!(%error, "the checkpoints cannot be written; a recovery will take longer");
                 }
@@ -46,6 +51,7 @@ impl Background {
                 node.replica_manager.shrink_isrs();
             })),
         ];
+        tasks.push(node.gate.spawn(LogDirFailureHandler::new(node.clone()).run()));
         tasks.push(node.gate.spawn(node.groups.clone().run()));
         if node.config.auto_leader_rebalance {
             tasks.push(node.gate.spawn(node.controller.clone().run_timeouts()));

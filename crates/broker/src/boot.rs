@@ -24,7 +24,7 @@ use crate::producer_ids::ProducerIdManager;
 use crate::registry::{
     ClusterRegistry, ClusterRegistryError, REGISTRY_OF_MANY, REGISTRY_OF_ONE, RegistryConfig, RegistryStore,
 };
-use crate::replica_manager::ReplicaManager;
+use crate::replica_manager::{ReplicaManager, remove_stray_logs};
 use crate::task_gate::TaskGate;
 use crate::topic_configs::TopicConfigs;
 
@@ -68,14 +68,14 @@ pub(crate) fn boot(
         topic_configs.set(name, &topic.configs);
     }
     let logs = open_logs(&config, &data_dir, &state, &topic_configs, &clock)?;
-    remove_strays(&logs, &state, config.node_id);
+    remove_stray_logs(&logs, &state, config.node_id);
     let metadata_cache = Arc::new(MetadataCache::new(state.cluster_id.clone()));
     let replica_manager =
         ReplicaManager::new(config.node_id, logs, config.log.clone(), topic_configs.clone(), clock.clone())
             .with_lag_time_max(config.replica_lag_time_max);
     let replica_manager = Arc::new(replica_manager);
     registry.listen_to_configs(config.node_id, config_listener(&topic_configs, &replica_manager));
-    let registration = registry.register(info).map_err(refused)?;
+    let registration = registry.register(info.clone()).map_err(refused)?;
     let obedience = Arc::new(Obedience::new(
         registration,
         registry.clone(),
@@ -101,6 +101,7 @@ pub(crate) fn boot(
     let fetch_memory = FetchMemory::new(config.fetch_memory);
     Ok(Node {
         config,
+        info,
         clock,
         gate,
         faults,
@@ -181,23 +182,4 @@ fn open_logs(
     let dir = data_dir.path().join(LOGS);
     LogManager::open(data_dir.file_system().clone(), &dir, options, config_of, clock.now_ms())
         .map_err(|error| BrokerError::Log(error.to_string()))
-}
-
-/// Deletes the logs that this broker is not to have: the crash came between the decision and the deed, or the decision while
-/// the broker was away.
-fn remove_strays(logs: &LogManager, state: &ControllerState, node_id: i32) {
-    for log in logs.logs() {
-        let name = log.topic_partition();
-        let own_id = log.log().lock().topic_id();
-        let current = state.topics.get(&name.topic).map(|topic| topic.id);
-        let is_assigned =
-            own_id.or(current).is_some_and(|id| state.assigns(&name.topic, id, name.partition, node_id));
-        if is_assigned {
-            continue;
-        }
-        tracing::warn!(partition = %name, "deleting the log of a replica that is no longer assigned");
-        if let Err(error) = logs.delete(name) {
-            tracing::error!(partition = %name, %error, "the log cannot be deleted");
-        }
-    }
 }

@@ -56,6 +56,7 @@ mod faults;
 mod fetch_memory;
 mod kafka_apis;
 mod leaving;
+mod log_dir_failure;
 mod membership;
 pub mod metadata_cache;
 mod network;

@@ -30,6 +30,8 @@ const CONTROLLER_TIMEOUT: Duration = Duration::from_secs(15);
 #[derive(Debug)]
 pub(crate) struct Node {
     pub(crate) config: BrokerConfig,
+    /// As other brokers and clients know it.
+    pub(crate) info: BrokerInfo,
     pub(crate) clock: Clock,
     /// Whatever runs for this broker has been spawned through it.
     pub(crate) gate: TaskGate,

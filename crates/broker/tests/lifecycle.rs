@@ -11,9 +11,9 @@ use milena_broker::{
     Broker, BrokerConfig, BrokerError, DataDirState, FsyncPolicy, ListenerConfig, StartedOrJoined, running,
 };
 use milena_protocol::ErrorCode;
-use milena_protocol::messages::MetadataRequest;
-use milena_storage::fs::MemoryFileSystem;
-use support::{Client, batch, config_on, start};
+use milena_protocol::messages::{DescribeLogDirsRequest, MetadataRequest};
+use milena_storage::fs::{DiskFaults, MemoryFileSystem};
+use support::{Client, SOON, batch, config_on, start};
 
 #[tokio::test]
 async fn log_31_what_was_acknowledged_is_there_after_a_kill_and_after_a_shutdown() {
@@ -246,4 +246,39 @@ async fn a_shutdown_does_not_wait_for_long_polls() {
         assert!(frame.len() > 4);
         client.expect_closed().await;
     }
+}
+
+#[tokio::test]
+async fn a_broker_that_is_alone_waits_for_its_disk() {
+    let disk = DiskFaults::default();
+    let file_system = disk.wrap(MemoryFileSystem::shared());
+    let config = BrokerConfig { file_system, fsync: FsyncPolicy::EveryBatch, ..BrokerConfig::new("data") };
+    let broker = Broker::start(config).await.unwrap();
+    let mut client = Client::to(&broker).await;
+    client.create_topic("orders", 1, &[]).await;
+    assert_eq!(client.produce("orders", 0, batch(&["one"])).await.error_code, ErrorCode::NONE);
+    type Break = fn(&DiskFaults, bool);
+    for (fault, value) in [(DiskFaults::set_full as Break, "two"), (DiskFaults::set_failing_syncs, "three")] {
+        fault(&disk, true);
+        let refused = client.produce("orders", 0, batch(&["refused"])).await;
+        assert_eq!(refused.error_code, ErrorCode::KAFKA_STORAGE_ERROR);
+        let offline = async {
+            let ask = DescribeLogDirsRequest::default();
+            while client.call(4, &ask).await.results[0].error_code != ErrorCode::KAFKA_STORAGE_ERROR {}
+        };
+        tokio::time::timeout(SOON, offline).await.unwrap();
+        assert_eq!(client.fetch("orders", 0, 0).await.error_code, ErrorCode::KAFKA_STORAGE_ERROR);
+        fault(&disk, false);
+        let served = async {
+            while client.produce("orders", 0, batch(&[value])).await.error_code != ErrorCode::NONE {
+                tokio::task::yield_now().await;
+            }
+        };
+        tokio::time::timeout(SOON, served).await.unwrap();
+    }
+    let values = client.read_all("orders", 0, 0).await.into_iter().map(|(_, value)| value);
+    // What was refused may have been written; only nobody knew whether it would stay.
+    let values: Vec<String> = values.filter(|value| value != "refused").collect();
+    assert_eq!(values, ["one", "two", "three"]);
+    broker.shutdown().await.unwrap();
 }

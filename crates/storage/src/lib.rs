@@ -42,6 +42,7 @@ pub mod fs;
 mod index;
 mod leader_epoch;
 mod log;
+mod log_dir_failure;
 mod log_manager;
 mod producer_state;
 mod segment;
@@ -54,6 +55,7 @@ pub use log::{
     AppendOrigin, Cleanable, CleanedGroup, Cleaning, DirtyPart, FetchData, Log, LogAppendInfo, LogOptions,
     LogReader, PRODUCER_ID_EXPIRATION_MS, PendingFlush, TimestampAndOffset,
 };
+pub use log_dir_failure::LogDirFailureChannel;
 pub use log_manager::{DELETE_SUFFIX, LOCK_FILE, LogHandle, LogManager, LogManagerOptions};
 pub use producer_state::{BatchMetadata, NUM_BATCHES_TO_RETAIN, ProducerStateEntry, ProducerStateManager};
 pub use topic_partition::{TopicPartition, is_valid_topic_name};

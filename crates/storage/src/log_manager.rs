@@ -1,6 +1,7 @@
 //! A broker's log directory: its lock, its identity, its checkpoints and its logs (Kafka: `LogManager`).
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::io::IoSlice;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -14,8 +15,9 @@ use crate::checkpoint::{
 };
 use crate::config::{FsyncPolicy, LogConfig};
 use crate::error::{ErrorKind, IoContext, Result, StorageError};
-use crate::fs::{FileLock, SharedFileSystem, write_file_atomically};
+use crate::fs::{FileLock, OpenMode, SharedFileSystem, write_file_atomically};
 use crate::log::{Cleanable, Log, LogOptions, LogReader, PRODUCER_ID_EXPIRATION_MS};
+use crate::log_dir_failure::LogDirFailureChannel;
 use crate::topic_partition::is_valid_topic_name;
 
 /// The lock that keeps two brokers out of one directory.
@@ -55,16 +57,29 @@ impl LogManagerOptions {
     }
 }
 
+/// Written and removed to find out whether a directory that has failed can be used again.
+const PROBE_FILE: &str = ".probe";
+/// Bytes of the probe: as good as nothing, but more than the last few that a full disk has left.
+const PROBE_BYTES: usize = 64 * 1024;
+
+type Logs = BTreeMap<TopicPartition, Arc<LogHandle>>;
+
 /// The logs of one directory. Nothing else may write there while it lives.
 #[derive(Debug)]
 pub struct LogManager {
+    /// Tells `failures` of what goes wrong.
     fs: SharedFileSystem,
+    /// The same, with nobody watching.
+    unwatched_fs: SharedFileSystem,
+    failures: LogDirFailureChannel,
     dir: PathBuf,
     options: LogManagerOptions,
     meta_properties: MetaProperties,
-    logs: RwLock<BTreeMap<TopicPartition, Arc<LogHandle>>>,
+    logs: RwLock<Logs>,
     /// Held while checkpoints are written, so that an older one does not replace a newer one.
     checkpointing: Mutex<()>,
+    /// Logs that are gone, of which a checkpoint may still tell. None of that may be taken for a new log of the same name.
+    gone: Mutex<BTreeSet<TopicPartition>>,
     /// Held while a log is compacted: one at a time.
     cleaning: Mutex<()>,
     _lock: Box<dyn FileLock>,
@@ -117,33 +132,95 @@ impl LogManager {
         }
         let lock = take_lock(&fs, dir)?;
         let meta_properties = check_identity(&fs, dir, &options.meta_properties)?;
+        let failures = LogDirFailureChannel::default();
         let manager = Self {
-            fs,
+            fs: failures.watch(Arc::clone(&fs)),
+            unwatched_fs: fs,
+            failures,
             dir: dir.to_owned(),
             options,
             meta_properties,
-            logs: RwLock::new(BTreeMap::new()),
+            logs: RwLock::default(),
             checkpointing: Mutex::new(()),
+            gone: Mutex::default(),
             cleaning: Mutex::new(()),
             _lock: lock,
         };
         let clean_shutdown = manager.take_clean_shutdown_marker()?;
-        let recovery_points = manager.read_checkpoint(RECOVERY_POINT_FILE);
-        let start_offsets = manager.read_checkpoint(LOG_START_OFFSET_FILE);
-        let clean_offsets = manager.read_checkpoint(CLEANER_OFFSET_FILE);
-        for topic_partition in manager.find_logs()? {
+        let logs = manager.open_logs(clean_shutdown, config_of, now_ms)?;
+        *manager.gone.lock() = manager.told_of_and_not_among(&logs);
+        *manager.logs.write() = logs;
+        Ok(manager)
+    }
+
+    /// What a checkpoint tells of, though there is no such log: a crash came before the checkpoints were written again.
+    fn told_of_and_not_among(&self, logs: &Logs) -> BTreeSet<TopicPartition> {
+        let files = [RECOVERY_POINT_FILE, LOG_START_OFFSET_FILE, CLEANER_OFFSET_FILE];
+        let told_of = files.iter().flat_map(|file| self.read_checkpoint(file).into_keys());
+        told_of.filter(|name| !logs.contains_key(name)).collect()
+    }
+
+    fn open_logs(
+        &self,
+        clean_shutdown: bool,
+        config_of: impl Fn(&str) -> LogConfig,
+        now_ms: i64,
+    ) -> Result<Logs> {
+        let recovery_points = self.read_checkpoint(RECOVERY_POINT_FILE);
+        let start_offsets = self.read_checkpoint(LOG_START_OFFSET_FILE);
+        let clean_offsets = self.read_checkpoint(CLEANER_OFFSET_FILE);
+        let mut logs = Logs::new();
+        for topic_partition in self.find_logs()? {
             let options = LogOptions {
                 config: config_of(&topic_partition.topic),
                 recovery_point: recovery_points.get(&topic_partition).copied().unwrap_or(0),
                 log_start_offset: start_offsets.get(&topic_partition).copied().unwrap_or(0),
                 first_dirty_offset: clean_offsets.get(&topic_partition).copied().unwrap_or(0),
                 clean_shutdown,
-                ..manager.log_options()
+                ..self.log_options()
             };
-            let log = Log::open(Arc::clone(&manager.fs), dir, topic_partition.clone(), options, now_ms)?;
-            manager.logs.write().insert(topic_partition, LogHandle::new(log));
+            let log = Log::open(Arc::clone(&self.fs), &self.dir, topic_partition.clone(), options, now_ms)?;
+            logs.insert(topic_partition, LogHandle::new(log));
         }
-        Ok(manager)
+        Ok(logs)
+    }
+
+    /// Where it is said that the directory has failed, by whatever has failed in it first.
+    #[must_use]
+    pub fn failures(&self) -> &LogDirFailureChannel {
+        &self.failures
+    }
+
+    /// Whether the directory can be written to and synced: tries both, with a file that is gone when this returns.
+    ///
+    /// # Errors
+    /// When it cannot.
+    pub fn probe(&self) -> Result<()> {
+        let (fs, path) = (&*self.unwatched_fs, self.dir.join(PROBE_FILE));
+        let file = fs.open(&path, OpenMode::CreateEmpty).at(&path)?;
+        let written = file.write_all_at(&mut [IoSlice::new(&[0; PROBE_BYTES])], 0);
+        let written = written.and_then(|()| file.sync_all());
+        let removed = fs.remove_file(&path);
+        written.and(removed).at(&path)?;
+        fs.sync_dir(&self.dir).at(&self.dir)
+    }
+
+    /// After a failure: opens every log anew from what is on the disk, as a start after kill −9 does. The handles from
+    /// before take nothing any more, whoever has one; their readers still read what they could. The directory counts as
+    /// sound from here on, until something fails again. `config_of` gives a topic's settings.
+    ///
+    /// # Errors
+    /// Storage errors; no log can be used then, and this is to be called again.
+    pub fn recover(&self, config_of: impl Fn(&str) -> LogConfig, now_ms: i64) -> Result<()> {
+        let _cleaning = self.cleaning.lock();
+        let _checkpointing = self.checkpointing.lock();
+        for handle in self.logs() {
+            handle.log().lock().retire();
+        }
+        self.failures.clear();
+        let logs = self.open_logs(false, config_of, now_ms)?;
+        *self.logs.write() = logs;
+        Ok(())
     }
 
     /// The directory.
@@ -184,6 +261,7 @@ impl LogManager {
         if !is_valid_topic_name(&topic_partition.topic) || topic_partition.partition < 0 {
             return Err(StorageError::InvalidState(format!("{topic_partition} is no name for a log")));
         }
+        self.forget_gone(topic_partition)?;
         let mut logs = self.logs.write();
         if let Some(handle) = logs.get(topic_partition) {
             if let Some(topic_id) = topic_id {
@@ -205,9 +283,24 @@ impl LogManager {
     pub fn delete(&self, topic_partition: &TopicPartition) -> Result<bool> {
         let removed = self.logs.write().remove(topic_partition);
         match removed {
-            Some(handle) => handle.log().lock().delete().map(|()| true),
+            Some(handle) => {
+                self.gone.lock().insert(topic_partition.clone());
+                handle.log().lock().delete().map(|()| true)
+            }
             None => Ok(false),
         }
+    }
+
+    /// Has the checkpoints tell nothing of an earlier log with this name: a crash would have them taken for the new one's, and
+    /// what its recovery point or its start cover would not be looked at, or be gone.
+    fn forget_gone(&self, topic_partition: &TopicPartition) -> Result<()> {
+        let mut gone = self.gone.lock();
+        if gone.contains(topic_partition) && self.get(topic_partition).is_none() {
+            self.write_checkpoints()?;
+            self.write_clean_offsets()?;
+            gone.clear();
+        }
+        Ok(())
     }
 
     /// Syncs logs that the fsync policy says are due; answers milliseconds until the next may be. Appends go on meanwhile.

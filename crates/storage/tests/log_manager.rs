@@ -275,3 +275,44 @@ fn a_checkpoint_syncs_full_segments_so_that_a_recovery_reads_only_the_last() {
     assert_eq!(second.checkpoint().unwrap_err().kind(), ErrorKind::Storage);
     assert!(handle.log().lock().poisoned().is_some());
 }
+
+#[test]
+fn log_31_a_directory_that_failed_is_recovered_in_place() {
+    let disk = FaultyFileSystem::new(MemoryFileSystem::shared());
+    let fs: SharedFileSystem = Arc::new(disk.clone());
+    let manager = manager(&fs, Path::new("data")).unwrap();
+    fill(&manager, 2);
+    let name = |partition| TopicPartition::new("orders.v-1", partition);
+    let failed = manager.get(&name(0)).unwrap();
+    disk.fail_syncs(true);
+    append(&mut failed.log().lock(), &Batch::of(&["not acknowledged"])).unwrap_err();
+    assert!(manager.failures().failure().is_some());
+    manager.probe().unwrap_err();
+    disk.fail_syncs(false);
+    disk.set_free_space(Some(100));
+    manager.probe().unwrap_err();
+    disk.set_free_space(None);
+    manager.probe().unwrap();
+    append(&mut failed.log().lock(), &Batch::of(&["poisoned"])).unwrap_err();
+
+    manager.recover(|_| LogConfig::default(), NOW).unwrap();
+    assert_eq!(manager.failures().failure(), None);
+    assert_eq!(manager.logs().len(), 2);
+    let old = manager.get(&name(1)).unwrap();
+    for partition in 0..2 {
+        let handle = manager.get(&name(partition)).unwrap();
+        let mut log = handle.log().lock();
+        assert_eq!(log.topic_id(), Some(TOPIC_ID));
+        let end = log.log_end_offset();
+        append(&mut log, &Batch::of(&["later"])).unwrap();
+        let all = read_all(&log, 1_000);
+        let acknowledged = [(0, "a-0"), (1, "a-1"), (2, "a-2"), (end, "later")];
+        for (offset, value) in acknowledged {
+            assert!(all.contains(&(offset, value.to_owned())), "{all:?}");
+        }
+    }
+    assert!(failed.log().lock().poisoned().is_some());
+    // Once more: now a log that nothing has happened to takes nothing either, for another one has its files.
+    manager.recover(|_| LogConfig::default(), NOW).unwrap();
+    append(&mut old.log().lock(), &Batch::of(&["too late"])).unwrap_err();
+}

@@ -80,8 +80,11 @@ impl EmbeddedCluster {
         Ok(self.net_fault(format!("throttle {id} to {bytes_per_second} B/s"), [throttle]))
     }
 
-    /// A broker's disk has no room: every write to it fails, and so does what needs one. Producers hear
-    /// KAFKA_STORAGE_ERROR, and a follower falls behind.
+    /// A broker's disk has no room: every write to it fails. With the first one that does, the broker's log directory is out
+    /// of service, as an I/O error takes it out of Kafka's: every partition of the broker is offline, whoever asks for one hears
+    /// KAFKA_STORAGE_ERROR, and the controller gives what it led to other replicas in sync. The broker stays a member of the
+    /// cluster. Some tenths of a second after the fault's end, or two seconds after that of a long one, it has recovered its
+    /// logs, follows, and catches up. (A broker of Kafka whose only log directory has failed halts, and wants to be started.)
     ///
     /// # Errors
     /// [`ClusterError::UnknownBroker`].
@@ -89,10 +92,11 @@ impl EmbeddedCluster {
         self.machine_fault(format!("disk full {id}"), id, MachineFault::DiskFull)
     }
 
-    /// A broker's disk does not sync: an fsync fails. A log that has seen it takes no more records until its broker was
-    /// restarted, because nobody knows what is on the disk; the end of the fault does not change that. It shows where there
-    /// is an fsync, that is with each append under [`FsyncPolicy::EveryBatch`](crate::FsyncPolicy::EveryBatch), else in the
-    /// background and when a segment is full.
+    /// A broker's disk does not sync: an fsync fails. Nobody knows then what is on the disk, so the log directory is out of
+    /// service as in [`disk_full`](Self::disk_full), until the fault has ended and the logs were recovered from what is there.
+    /// It shows where there is an fsync, that is with each append under
+    /// [`FsyncPolicy::EveryBatch`](crate::FsyncPolicy::EveryBatch), else with each change of a role, in the background and when
+    /// a segment is full.
     ///
     /// # Errors
     /// [`ClusterError::UnknownBroker`].

@@ -57,7 +57,8 @@ impl Cluster {
         let port = 9_000 + u16::try_from(id).unwrap();
         let endpoint = BrokerEndpoint { listener: "INTERNAL".to_owned(), host: "host".to_owned(), port };
         let info = BrokerInfo { id, rack: None, endpoints: vec![endpoint] };
-        self.brokers.insert(id, RegisteredBroker { epoch: self.next_epoch, info });
+        let epoch = self.next_epoch;
+        self.brokers.insert(id, RegisteredBroker { epoch, info, log_dir_failed: false });
         self.next_epoch += 1;
     }
 
@@ -639,6 +640,44 @@ fn a_log_that_cannot_be_used_is_a_replica_less() {
     let requests = cluster.join([1]);
     assert!(updates(&requests, 1).last().unwrap().topics[0].partitions[0].offline.is_empty());
     cluster.alter_partition(&[2, 1]).unwrap();
+}
+
+#[test]
+fn a_log_directory_that_failed_moves_all_that_its_broker_leads() {
+    let mut cluster = Cluster::with_partition([1, 2, 3], &[1, 2, 3]);
+    cluster.create("u", vec![vec![1]]);
+    cluster.create("w", vec![vec![2, 1]]);
+    cluster.requests();
+    cluster.brokers.get_mut(&1).unwrap().log_dir_failed = true;
+    let requests = cluster.join([]);
+    assert_eq!(cluster.led(), (2, 1, vec![2, 3]));
+    let of = |cluster: &Cluster, topic: &str| {
+        let partition = cluster.engine.state().partition(topic, 0).unwrap();
+        (partition.leader, partition.isr.clone())
+    };
+    assert_eq!(of(&cluster, "u"), (NO_LEADER, vec![1]), "nobody else has it");
+    assert_eq!(of(&cluster, "w"), (2, vec![2]));
+    // It is alive: it hears of it, and everybody hears that its replicas are offline.
+    assert_eq!(addressees(&requests), BTreeSet::from([1, 2, 3]));
+    let update = updates(&requests, 1).last().copied().unwrap();
+    assert_eq!(update.live_brokers.len(), 3);
+    assert!(update.topics.iter().flat_map(|topic| &topic.partitions).all(|state| state.offline == [1]));
+    assert_eq!(cluster.alter_partition(&[2, 3, 1]), Err(ErrorCode::INELIGIBLE_REPLICA));
+    assert!(cluster.join([]).is_empty(), "that is no news any more");
+    // Nor does it get what is new, or what another controller gives out.
+    cluster.create("v", vec![vec![1, 3]]);
+    assert_eq!(cluster.engine.state().partition("v", 0).unwrap().leader, 3);
+    cluster.requests();
+    cluster.engine = elected(ControllerState::clone(cluster.engine.state()));
+    cluster.join([]);
+    assert_eq!((cluster.partition().leader, of(&cluster, "u").0), (2, NO_LEADER));
+
+    // It has recovered its logs and registers again.
+    let requests = cluster.join([1]);
+    assert_eq!(of(&cluster, "u"), (1, vec![1]));
+    assert_eq!(cluster.partition().leader, 2, "a follower until it has caught up");
+    assert_eq!(roles(&requests, 1).last().unwrap().topics.len(), 4, "it is told everything");
+    cluster.alter_partition(&[2, 3, 1]).unwrap();
 }
 
 #[test]

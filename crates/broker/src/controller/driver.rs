@@ -108,9 +108,10 @@ impl Controller {
             if let Some(channels) = &mut held.channels {
                 channels.brokers_changed(&view.brokers);
             }
-            let brokers = &view.brokers;
+            let (info, brokers) = (held.info, &view.brokers);
             if let Err(error) = self.transaction(office, |engine| engine.handle_brokers(brokers)) {
                 tracing::error!(%error, "the controller cannot take note of who is alive, and resigns");
+                self.give_up(info);
             }
         }
     }
@@ -188,6 +189,11 @@ impl Controller {
         if let Delivery::Wire(_, host) = &self.delivery {
             host.is_back().await;
         }
+    }
+
+    /// Whether there is no other broker, nor anybody who tells this one what the registry has: whoever changes that tells.
+    pub(crate) fn is_alone(&self) -> bool {
+        matches!(self.delivery, Delivery::Local(_))
     }
 
     /// Whether this broker holds the office.
@@ -378,6 +384,16 @@ impl Controller {
         drop(office);
         self.events.send_modify(|count| *count = count.wrapping_add(1));
         Ok(answer)
+    }
+
+    fn give_up(&self, info: ControllerInfo) {
+        let mut office = self.office.lock();
+        if office.as_ref().is_some_and(|office| office.info == info) {
+            *office = None;
+            if let Err(error) = self.registry.resign(info) {
+                tracing::debug!(%error, "another controller is elected already");
+            }
+        }
     }
 
     fn resign(&self, info: ControllerInfo, error: &ClusterRegistryError) -> ControllerError {

@@ -60,6 +60,8 @@ pub(super) struct LiveBroker {
     pub(super) epoch: i64,
     pub(super) info: BrokerInfo,
     pub(super) shutting_down: bool,
+    /// Whether no log can be used there.
+    pub(super) log_dir_failed: bool,
     /// The partitions whose log cannot be used there.
     pub(super) offline: BTreeSet<(Arc<str>, i32)>,
 }
@@ -121,16 +123,18 @@ impl ControllerEngine {
         self.live.retain(|id, broker| stays(id, broker.epoch));
         let live = &self.live;
         self.in_flight.retain(|_, request| live.contains_key(&request.broker));
-        if self.live.len() < before {
+        let failed = self.note_failed_log_dirs(registered);
+        if failed || self.live.len() < before {
             self.reconsider(&BTreeSet::new(), BTreeSet::new());
         }
         let joined: BTreeSet<i32> =
             registered.keys().copied().filter(|id| !self.live.contains_key(id)).collect();
         if !joined.is_empty() {
             for id in &joined {
-                let RegisteredBroker { epoch, info } = registered[id].clone();
+                let RegisteredBroker { epoch, info, log_dir_failed } = registered[id].clone();
                 let offline = BTreeSet::new();
-                self.live.insert(*id, LiveBroker { epoch, info, shutting_down: false, offline });
+                let broker = LiveBroker { epoch, info, shutting_down: false, log_dir_failed, offline };
+                self.live.insert(*id, broker);
             }
             // Whoever restarted while there was no controller may have lost what its disk had not yet.
             let suspects = if is_elected_just_now { self.restarted_unseen() } else { BTreeSet::new() };
@@ -140,13 +144,26 @@ impl ControllerEngine {
         self.complete_reassignments();
     }
 
+    /// Notes whose log directory has failed since it was looked at last; says whether one has. What that broker has is not
+    /// online until it registers again (`KafkaController.processLogDirEventNotification`).
+    fn note_failed_log_dirs(&mut self, registered: &BTreeMap<i32, RegisteredBroker>) -> bool {
+        let mut any = false;
+        for (id, broker) in &mut self.live {
+            let has_failed = registered.get(id).is_some_and(|registered| registered.log_dir_failed);
+            any |= has_failed && !broker.log_dir_failed;
+            broker.log_dir_failed |= has_failed;
+        }
+        any
+    }
+
     /// A broker has done what a request told it, but for the partitions whose log it cannot use.
     pub fn handle_answer(&mut self, id: RequestId, failed: &[(Arc<str>, i32)]) {
         let Some(request) = self.in_flight.remove(&id) else { return };
         if let Some(broker) = self.live.get_mut(&request.broker) {
             let known = broker.offline.len();
             broker.offline.extend(failed.iter().cloned());
-            if broker.offline.len() > known {
+            // Of one without any log nothing else was to be expected.
+            if broker.offline.len() > known && !broker.log_dir_failed {
                 self.reconsider(&BTreeSet::new(), BTreeSet::new());
             }
         }
@@ -224,7 +241,14 @@ impl ControllerEngine {
     pub(super) fn is_online(&self, broker: i32, topic: &str, partition: i32) -> bool {
         let has_failed =
             |broker: &LiveBroker| broker.offline.iter().any(|(t, p)| **t == *topic && *p == partition);
-        self.live.get(&broker).is_some_and(|broker| broker.offline.is_empty() || !has_failed(broker))
+        self.live.get(&broker).is_some_and(|broker| {
+            !broker.log_dir_failed && (broker.offline.is_empty() || !has_failed(broker))
+        })
+    }
+
+    /// Whether the broker is alive and can have logs.
+    pub(super) fn has_log_dir(&self, broker: i32) -> bool {
+        self.live.get(&broker).is_some_and(|broker| !broker.log_dir_failed)
     }
 
     /// Whether the broker may be given the leadership.

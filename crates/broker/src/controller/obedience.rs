@@ -10,8 +10,8 @@ use super::{
     ControlBody, ControlFence, ControlRequest, ControllerState, LeaderAndIsr, LeaderAndIsrTopic, StopReplica,
     StopReplicaPartition, StopReplicaTopic,
 };
-use crate::metadata_cache::{LEADER_DURING_DELETE, MetadataCache, MetadataUpdate, TopicUpdate};
-use crate::registry::{ClusterRegistry, Registration};
+use crate::metadata_cache::{BrokerInfo, LEADER_DURING_DELETE, MetadataCache, MetadataUpdate, TopicUpdate};
+use crate::registry::{ClusterRegistry, ClusterRegistryError, Registration};
 use crate::replica_manager::ReplicaManager;
 use crate::topic_configs::TopicConfigs;
 
@@ -57,6 +57,19 @@ impl Obedience {
         self.forget_strays();
     }
 
+    /// Registers again, with a log directory that was recovered, and takes roles again. All of it under the fence: no role of
+    /// the earlier life may get at a log of the new one, and none of the new life may come too early and be refused.
+    pub(crate) fn register_recovered(&self, info: BrokerInfo) -> Result<(), ClusterRegistryError> {
+        let mut fence = self.fence.lock();
+        let registration = self.registry.register(info)?;
+        fence.registered(registration);
+        self.replica_manager.set_broker_epoch(registration.broker_epoch);
+        self.replica_manager.go_online();
+        self.replica_manager.remove_stray_logs(&self.registry.cluster_state());
+        self.forget_strays();
+        Ok(())
+    }
+
     /// Does what a request says; answers with the partitions whose log cannot be used.
     pub(crate) fn obey(&self, request: &ControlRequest) -> Result<Vec<(Arc<str>, i32)>, ErrorCode> {
         let (controller, broker) = (request.controller_epoch, request.broker_epoch);
@@ -84,17 +97,20 @@ impl Obedience {
         request: &LeaderAndIsr,
     ) -> Result<PartitionOutcomes, ErrorCode> {
         let _one_at_a_time = self.admit(controller_epoch, broker_epoch)?;
-        let state = self.registry.cluster_state();
+        let durable = self.registry.cluster_state();
         let mut outcomes = Vec::new();
         for topic in &request.topics {
             // A log is created with the settings of its topic.
-            if let Some(known) = state.topics.get(&*topic.name).filter(|known| known.id == topic.id) {
+            if let Some(known) = durable.topics.get(&*topic.name).filter(|known| known.id == topic.id) {
                 self.topic_configs.set(&topic.name, &known.configs);
             }
             let mut news = LeaderAndIsrTopic { partitions: Vec::new(), ..topic.clone() };
             for (number, state) in &topic.partitions {
                 let current = self.leader_epoch(&topic.name, *number);
-                if !state.replicas.contains(&self.node_id) {
+                // What was decided before the topic was deleted may come when this broker has given its replicas up already:
+                // its log must not be created once more.
+                let is_obsolete = !durable.assigns(&topic.name, topic.id, *number, self.node_id);
+                if is_obsolete || !state.replicas.contains(&self.node_id) {
                     let code = ErrorCode::UNKNOWN_TOPIC_OR_PARTITION;
                     outcomes.push((topic.name.clone(), *number, code));
                 } else if current.is_some_and(|current| current >= state.leader_epoch) {

@@ -13,7 +13,11 @@ use crate::metadata_cache::{BrokerInfo, LEADER_DURING_DELETE, MetadataUpdate};
 use crate::registry::{RegisteredBroker, RegistryState, RegistryStore};
 
 fn registered(ids: impl IntoIterator<Item = i32>, epoch: i64) -> BTreeMap<i32, RegisteredBroker> {
-    let broker = |id| RegisteredBroker { epoch, info: BrokerInfo { id, rack: None, endpoints: Vec::new() } };
+    let broker = |id| RegisteredBroker {
+        epoch,
+        info: BrokerInfo { id, rack: None, endpoints: Vec::new() },
+        log_dir_failed: false,
+    };
     ids.into_iter().map(|id| (id, broker(id))).collect()
 }
 

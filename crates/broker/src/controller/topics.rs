@@ -48,7 +48,7 @@ impl ControllerEngine {
             configs: configs.clone(),
         };
         if !validate_only {
-            let alive = |id| self.is_alive(id);
+            let alive = |id| self.has_log_dir(id);
             let partitions = assignments.into_iter().map(|replicas| PartitionState::new(replicas, alive));
             let topic = TopicState { id: request.id, configs, partitions: partitions.collect() };
             self.store_partitions(&request.name, topic, 0);
@@ -108,7 +108,7 @@ impl ControllerEngine {
         };
         if !validate_only {
             let mut topic = topic.clone();
-            let alive = |id| self.is_alive(id);
+            let alive = |id| self.has_log_dir(id);
             topic
                 .partitions
                 .extend(replicas.into_iter().map(|replicas| PartitionState::new(replicas, alive)));

@@ -1,6 +1,7 @@
 //! DescribeLogDirs (key 35), versions 1 to 5.
 //!
-//! Served: the one log directory that a broker has here, with the size of each log in it. Not served: the volume's total and
+//! Served: the one log directory that a broker has here, with the size of each log in it, or KAFKA_STORAGE_ERROR once it has
+//! failed. Not served: the volume's total and
 //! usable bytes (−1, as Kafka answers when it does not know), cordoned directories (KIP-1066) and logs that move to another
 //! directory, of which there is none.
 
@@ -22,7 +23,8 @@ const UNKNOWN_VOLUME_BYTES: i64 = -1;
 pub(super) fn handle(context: &RequestContext, request: &DescribeLogDirsRequest) -> DescribeLogDirsResponse {
     let replicas = &context.node.replica_manager;
     let mut topics: BTreeMap<String, Vec<DescribeLogDirsPartition>> = BTreeMap::new();
-    for log in replicas.logs().logs() {
+    let offline = replicas.is_offline();
+    for log in replicas.logs().logs().into_iter().filter(|_| !offline) {
         let name = log.topic_partition();
         if !request.topics.as_ref().is_none_or(|topics| is_asked(topics, &name.topic, name.partition)) {
             continue;
@@ -39,7 +41,7 @@ pub(super) fn handle(context: &RequestContext, request: &DescribeLogDirsRequest)
     }
     let topics = topics.into_iter().map(|(name, partitions)| DescribeLogDirsTopic { name, partitions });
     let dir = DescribeLogDirsResult {
-        error_code: ErrorCode::NONE,
+        error_code: if offline { ErrorCode::KAFKA_STORAGE_ERROR } else { ErrorCode::NONE },
         log_dir: replicas.logs().dir().display().to_string(),
         topics: topics.collect(),
         total_bytes: UNKNOWN_VOLUME_BYTES,

@@ -120,6 +120,11 @@ impl ClusterRegistry {
         self.transaction(|engine| engine.unregister(broker, epoch))
     }
 
+    /// A broker cannot use its log directory.
+    pub(crate) fn log_dir_failed(&self, broker: i32, epoch: i64) -> Result<(), ClusterRegistryError> {
+        self.transaction(|engine| engine.log_dir_failed(broker, epoch))
+    }
+
     /// A broker wants to be the controller. Blocking.
     pub(crate) fn elect(
         &self,

@@ -54,6 +54,8 @@ pub struct RegisteredBroker {
     pub epoch: i64,
     /// The broker and its endpoints.
     pub info: BrokerInfo,
+    /// Whether it can use no log: its log directory has failed.
+    pub log_dir_failed: bool,
 }
 
 /// The controller.
@@ -164,7 +166,7 @@ impl RegistryEngine {
         let epoch = self.state.next_broker_epoch;
         self.state.next_broker_epoch += 1;
         self.needs_persist = true;
-        let broker = RegisteredBroker { epoch, info };
+        let broker = RegisteredBroker { epoch, info, log_dir_failed: false };
         self.sessions.insert(id, Session { broker, expires_at: now + self.config.session_timeout });
         Registration { broker_epoch: epoch, controller_epoch: self.state.cluster.controller_epoch }
     }
@@ -188,6 +190,16 @@ impl RegistryEngine {
     pub fn unregister(&mut self, broker: i32, epoch: i64) -> Result<(), RegistryError> {
         self.session_mut(broker, epoch)?;
         self.end_session(broker);
+        Ok(())
+    }
+
+    /// A broker cannot use its log directory any more (`KafkaZkClient.propagateLogDirEvent`). That ends when it registers
+    /// again, with logs that it has recovered.
+    ///
+    /// # Errors
+    /// [`RegistryError::NoSession`].
+    pub fn log_dir_failed(&mut self, broker: i32, epoch: i64) -> Result<(), RegistryError> {
+        self.session_mut(broker, epoch)?.broker.log_dir_failed = true;
         Ok(())
     }
 

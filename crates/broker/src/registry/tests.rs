@@ -53,6 +53,27 @@ fn a_registry_that_stood_still_ends_no_session_for_it() {
 }
 
 #[test]
+fn a_failed_log_directory_is_seen_until_its_broker_registers_again() {
+    let mut registry = new_registry();
+    let first = registry.register(broker(1), at(0)).broker_epoch;
+    registry.elect(1, first).unwrap();
+    registry.log_dir_failed(1, first).unwrap();
+    let failed = |registry: &RegistryEngine| registry.view().brokers[&1].log_dir_failed;
+    assert!(failed(&registry));
+    assert!(registry.view().controller.is_some(), "an office needs no log");
+    registry.heartbeat(1, first, at(8)).unwrap();
+    registry.tick(at(9));
+    assert!(failed(&registry));
+    let second = registry.register(broker(1), at(10)).broker_epoch;
+    assert!(!failed(&registry));
+    assert_eq!(
+        registry.log_dir_failed(1, first),
+        Err(RegistryError::NoSession { broker: 1, epoch: first }),
+        "word of an earlier life, not of {second}"
+    );
+}
+
+#[test]
 fn controller_15_a_bounce_within_the_session_shows_in_the_epoch() {
     let mut registry = new_registry();
     let first = registry.register(broker(1), at(0)).broker_epoch;

@@ -138,7 +138,7 @@ impl Local {
 }
 
 impl FollowerLogs for Local {
-    fn log_end(&mut self, _partition: &TopicPartition) -> Result<LogEnd, ErrorCode> {
+    fn log_end(&mut self, _partition: &FollowedPartition) -> Result<LogEnd, ErrorCode> {
         Ok(LogEnd {
             start_offset: self.log.log_start_offset(),
             end_offset: self.log.log_end_offset(),
@@ -147,27 +147,27 @@ impl FollowerLogs for Local {
         })
     }
 
-    fn append(&mut self, _: &TopicPartition, epoch: i32, append: FollowerAppend) -> Result<(), ErrorCode> {
-        self.check_epoch(epoch)?;
+    fn append(&mut self, followed: &FollowedPartition, append: FollowerAppend) -> Result<(), ErrorCode> {
+        self.check_epoch(followed.leader_epoch)?;
         self.log.append_as_follower(append.records, NOW_MS).unwrap();
         let _changes = self.state.followed(self.log.log_end_offset(), append.high_watermark);
         Ok(())
     }
 
-    fn truncate(&mut self, name: &TopicPartition, epoch: i32, end: &EpochEndOffset) -> Result<(), ErrorCode> {
+    fn truncate(&mut self, name: &FollowedPartition, end: &EpochEndOffset) -> Result<(), ErrorCode> {
         let offset = truncation_offset(self.log.leader_epochs(), self.log.log_end_offset(), end);
-        self.truncate_to(name, epoch, offset)
+        self.truncate_to(name, offset)
     }
 
-    fn truncate_to(&mut self, _: &TopicPartition, epoch: i32, offset: i64) -> Result<(), ErrorCode> {
-        self.check_epoch(epoch)?;
+    fn truncate_to(&mut self, followed: &FollowedPartition, offset: i64) -> Result<(), ErrorCode> {
+        self.check_epoch(followed.leader_epoch)?;
         self.log.truncate_to(offset, NOW_MS).unwrap();
         self.state.truncated(self.log.log_end_offset());
         Ok(())
     }
 
-    fn restart_at(&mut self, _: &TopicPartition, epoch: i32, offset: i64) -> Result<(), ErrorCode> {
-        self.check_epoch(epoch)?;
+    fn restart_at(&mut self, followed: &FollowedPartition, offset: i64) -> Result<(), ErrorCode> {
+        self.check_epoch(followed.leader_epoch)?;
         self.log.truncate_fully_and_start_at(offset, NOW_MS).unwrap();
         self.state.truncated(offset);
         Ok(())
@@ -316,7 +316,7 @@ impl Cluster {
     fn notice(&mut self) {
         let registered = |broker: &Broker| {
             let info = BrokerInfo { id: broker.id, rack: None, endpoints: Vec::new() };
-            (broker.id, RegisteredBroker { epoch: broker.broker_epoch, info })
+            (broker.id, RegisteredBroker { epoch: broker.broker_epoch, info, log_dir_failed: false })
         };
         let alive = self.brokers.values().filter(|broker| broker.local.is_some());
         let alive = alive.map(registered).collect();

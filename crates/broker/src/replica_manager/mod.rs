@@ -3,6 +3,7 @@
 #[cfg(test)]
 mod failover_tests;
 mod local_logs;
+mod log_dir;
 mod partition;
 mod purgatory;
 mod replication;
@@ -30,6 +31,7 @@ use crate::metadata_cache::OFFSETS_TOPIC;
 use crate::replica::PartitionState;
 use crate::topic_configs::TopicConfigs;
 
+pub(crate) use log_dir::remove_stray_logs;
 pub(crate) use partition::{Appended, Partition, Progress, Refusal, error_code};
 pub(crate) use purgatory::Waiter;
 pub(crate) use replication::{Replication, ReplicationDeps};
@@ -62,6 +64,10 @@ pub(crate) struct ReplicaManager {
     fetch_sessions: Mutex<FetchSessionCache>,
     /// Told when a partition of `__consumer_offsets` has another role.
     offsets_roles: Notify,
+    /// Whether the log directory has failed, so that there is no partition that can be served. Changes under `changing`.
+    offline: AtomicBool,
+    /// Told when it fails.
+    log_dir_failure: Arc<Notify>,
 }
 
 type Topics = HashMap<Arc<str>, Arc<HostedTopic>>;
@@ -90,6 +96,9 @@ impl ReplicaManager {
         let topics = ArcSwap::from_pointee(HashMap::new());
         let (queues, inbox) = ReplicationQueues::new();
         let high_watermarks = Mutex::new(logs.read_high_watermarks());
+        let log_dir_failure = Arc::new(Notify::new());
+        let failed = log_dir_failure.clone();
+        logs.failures().on_failure(move || failed.notify_one());
         Self {
             node_id,
             logs,
@@ -107,6 +116,8 @@ impl ReplicaManager {
             inbox: Mutex::new(Some(inbox)),
             fetch_sessions: Mutex::default(),
             offsets_roles: Notify::new(),
+            offline: AtomicBool::new(false),
+            log_dir_failure,
         }
     }
 
@@ -167,6 +178,20 @@ impl ReplicaManager {
         }
     }
 
+    /// The same of the topic with this id: its name may have become another topic's since it was looked up.
+    ///
+    /// # Errors
+    /// As [`partition`](Self::partition); UNKNOWN_TOPIC_ID when the partition is another topic's.
+    pub(crate) fn partition_of(
+        &self,
+        topic: &str,
+        id: Uuid,
+        partition: i32,
+    ) -> Result<Arc<Partition>, ErrorCode> {
+        let partition = self.partition(topic, partition)?;
+        if partition.topic_id() == id { Ok(partition) } else { Err(ErrorCode::UNKNOWN_TOPIC_ID) }
+    }
+
     /// Every partition that this broker serves.
     pub(crate) fn partitions(&self) -> Vec<Arc<Partition>> {
         let online = |hosted: &HostedPartition| match hosted {
@@ -223,7 +248,12 @@ impl ReplicaManager {
                 partition.update_roles(state, self.now());
                 continue;
             }
+            if self.is_offline() {
+                hosted.partitions.insert(*number, HostedPartition::Offline);
+                continue;
+            }
             let topic_partition = TopicPartition::new(&*topic.name, *number);
+            self.forget_high_watermarks(&topic_partition);
             let log = self.logs.get_or_create(
                 &topic_partition,
                 Some(topic.id),
@@ -252,6 +282,19 @@ impl ReplicaManager {
         hosted
     }
 
+    /// What is written down of a log that was deleted must not be taken for the high watermark of a new one of the same name,
+    /// which a crash may leave without any of its own.
+    fn forget_high_watermarks(&self, new: &TopicPartition) {
+        let mut written = self.high_watermarks.lock();
+        if !written.contains_key(new) || self.logs.get(new).is_some() {
+            return;
+        }
+        written.retain(|name, _| self.logs.get(name).is_some());
+        if let Err(error) = self.logs.checkpoint_high_watermarks(&written) {
+            tracing::warn!(%error, "the high watermarks of deleted logs are still written down");
+        }
+    }
+
     /// Gives partitions up, and deletes those logs that are to go (StopReplica). Blocking.
     pub(crate) fn stop_replicas(&self, request: &StopReplica) {
         for topic in &request.topics {
@@ -266,6 +309,10 @@ impl ReplicaManager {
             }
         }
         self.roles_changed(&topic.name);
+        if self.is_offline() {
+            // What is to be deleted then is a stray when the directory comes back.
+            return;
+        }
         for partition in topic.partitions.iter().filter(|partition| partition.delete) {
             let topic_partition = TopicPartition::new(&*topic.name, partition.partition);
             // A replica that was given up before may have its log still.
@@ -329,6 +376,9 @@ impl ReplicaManager {
 
     /// Writes the high watermarks down, if one has moved. Blocking.
     pub(crate) fn checkpoint_high_watermarks(&self) {
+        if self.is_offline() {
+            return;
+        }
         let mut written = self.high_watermarks.lock();
         let mut current = written.clone();
         // A log without a role yet keeps what an earlier life wrote.

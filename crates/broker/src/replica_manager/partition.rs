@@ -1,7 +1,7 @@
 //! [`Partition`]: one replica, its role and its log.
 
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU64, Ordering};
+use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use bytes::Bytes;
@@ -74,8 +74,8 @@ pub(crate) struct Partition {
     appended_bytes: AtomicU64,
     visible_bytes: AtomicU64,
     events: AtomicU64,
-    /// Whether this broker has given the partition up. Requests may still hold it.
-    stopped: AtomicBool,
+    /// What every request is refused with, once this broker has given the partition up. Requests may still hold it.
+    gone: OnceLock<ErrorCode>,
     /// Whether the log is about to be closed for good.
     closing: AtomicBool,
     waiting: Arc<WaitList>,
@@ -99,7 +99,7 @@ impl Partition {
             appended_bytes: AtomicU64::new(0),
             visible_bytes: AtomicU64::new(0),
             events: AtomicU64::new(0),
-            stopped: AtomicBool::new(false),
+            gone: OnceLock::new(),
             closing: AtomicBool::new(false),
             waiting: Arc::default(),
             queues,
@@ -108,7 +108,17 @@ impl Partition {
 
     /// From here on every request is refused, those that wait too.
     pub(super) fn stop(&self) {
-        self.stopped.store(true, Ordering::SeqCst);
+        self.give_up(ErrorCode::UNKNOWN_TOPIC_OR_PARTITION);
+    }
+
+    /// The same, because the log directory has failed (`Partition.markOffline`).
+    pub(super) fn go_offline(&self) {
+        self.give_up(ErrorCode::KAFKA_STORAGE_ERROR);
+    }
+
+    fn give_up(&self, reason: ErrorCode) {
+        // The first reason stays.
+        let _given_up_before = self.gone.set(reason);
         self.queues.fetch(FetchCommand::Unfollow(self.name().clone()));
         self.wake_for_event();
     }
@@ -195,8 +205,8 @@ impl Partition {
 
     /// The same for a reader that may read from any replica, and this one's role.
     pub(crate) fn check_replica(&self, current_leader_epoch: i32) -> Result<Role, ErrorCode> {
-        if self.stopped.load(Ordering::SeqCst) {
-            return Err(ErrorCode::UNKNOWN_TOPIC_OR_PARTITION);
+        if let Some(reason) = self.gone.get() {
+            return Err(*reason);
         }
         let state = self.state.lock();
         let leader_epoch = state.roles().leader_epoch;
@@ -285,8 +295,10 @@ impl Partition {
     /// Whether a record that was appended with acks=all is acknowledged by now; None while it is waited for
     /// (`Partition.checkEnoughReplicasReachOffset`).
     pub(crate) fn acknowledged(&self, appended: &Appended) -> Option<Result<(), ErrorCode>> {
-        if self.stopped.load(Ordering::SeqCst) {
-            return Some(Err(ErrorCode::NOT_LEADER_OR_FOLLOWER));
+        match self.gone.get() {
+            Some(&ErrorCode::KAFKA_STORAGE_ERROR) => return Some(Err(ErrorCode::KAFKA_STORAGE_ERROR)),
+            Some(_) => return Some(Err(ErrorCode::NOT_LEADER_OR_FOLLOWER)),
+            None => {}
         }
         let state = self.state.lock();
         // One that has followed in between may have cut the record off.
@@ -493,7 +505,7 @@ impl Partition {
     ) -> Result<(), ErrorCode> {
         let mut log = self.log.log().lock();
         let mut state = self.state.lock();
-        let given_up = self.stopped.load(Ordering::SeqCst) || self.closing.load(Ordering::SeqCst);
+        let given_up = self.gone.get().is_some() || self.closing.load(Ordering::SeqCst);
         let following = matches!(state.role(), Role::Follower(_)) && !given_up;
         if !following || state.roles().leader_epoch != leader_epoch {
             return Err(ErrorCode::FENCED_LEADER_EPOCH);
@@ -517,7 +529,7 @@ impl Partition {
     /// The leader epoch since which this broker leads without a break; None when it does not.
     pub(crate) fn leads_since(&self) -> Option<i32> {
         let state = self.state.lock();
-        let leads = state.role() == Role::Leader && !self.stopped.load(Ordering::SeqCst);
+        let leads = state.role() == Role::Leader && self.gone.get().is_none();
         leads.then(|| self.led_since())
     }
 

@@ -131,6 +131,11 @@ impl Log {
         self.sync_segments(self.log_end_offset())
     }
 
+    /// Another [`Log`] is going to be opened on the same files: this one takes nothing any more.
+    pub(crate) fn retire(&mut self) {
+        self.poisoned.get_or_insert_with(|| "its directory has failed and is recovered".to_owned());
+    }
+
     /// Syncs what is not known to be durable up to `offset`, whatever state the log is in.
     pub(super) fn sync_segments(&mut self, offset: i64) -> Result<()> {
         self.pending_flush(offset).sync()?;
