@@ -2,6 +2,7 @@
 //! processes.
 
 mod check;
+mod fates;
 mod host_down;
 mod observe;
 pub mod plot;
@@ -13,13 +14,14 @@ mod usage;
 pub mod wire;
 
 pub use check::{Found, Verdict};
+pub use fates::{Fate, Pace, Waits};
 pub use host_down::PortDown;
 pub use observe::{Observer, Sink};
 pub use program::{Client, Does, Ended, Program, Running};
 pub use report::{Report, TwoLoops};
 pub use stage::{HostDown, On, Stage};
 pub use table::{greatest, median, table};
-pub use usage::{Process, Usage};
+pub use usage::{Process, Usage, monotonic};
 
 /// Where the peers' sources are, when nothing else is said.
 pub const PEERS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../shared/peers");

@@ -12,7 +12,7 @@ use milena::Delivery;
 /// Who is told of outcomes. Times are in nanoseconds from the start.
 pub trait Sink {
     /// A record was sent at `sent`, and its acknowledgement seen at `now`.
-    fn acknowledged(&mut self, partition: usize, sent: u64, now: u64);
+    fn acknowledged(&mut self, delivery: &Delivery, sent: u64, now: u64);
 
     /// A record was given up.
     fn failed(&mut self, error: &dyn Display);
@@ -90,11 +90,11 @@ impl<S: Sink> Observer<S> {
     fn take<E: Display>(&mut self, mut poll: impl FnMut(&mut Delivery) -> Poll<Result<(), E>>) {
         let now = self.start.elapsed().as_nanos() as u64;
         let sink = &mut self.sink;
-        for (partition, under_way) in self.under_way.iter_mut().enumerate() {
+        for under_way in &mut self.under_way {
             let mut is_there = |sent: u64, delivery: &mut Delivery| match poll(delivery) {
                 Poll::Pending => false,
                 Poll::Ready(Ok(())) => {
-                    sink.acknowledged(partition, sent, now);
+                    sink.acknowledged(delivery, sent, now);
                     true
                 }
                 Poll::Ready(Err(error)) => {

@@ -6,7 +6,9 @@ const WIDTH: f64 = 820.0;
 /// The drawing area, inside of titles and axes.
 const LEFT: f64 = 110.0;
 const RIGHT: f64 = 730.0;
-const TOP: f64 = 92.0;
+const TOP: f64 = 110.0;
+/// From one line of text to the next.
+const LINE: f64 = 18.0;
 const ROW: f64 = 44.0;
 const BAR: f64 = 24.0;
 
@@ -40,9 +42,9 @@ pub struct Bar {
     pub ours: bool,
 }
 
-/// The bars below each other, each with the leader move marked; `subtitle` says what ran where and when.
+/// The bars below each other, each with the leader move marked; `subtitle` says what ran, where and when, a line each.
 #[must_use]
-pub fn svg(bars: &[Bar], subtitle: &str) -> String {
+pub fn svg(bars: &[Bar], [load, place]: &[String; 2]) -> String {
     let longest = bars.iter().map(|bar| bar.worst_s.max(bar.moved_s)).fold(1.0, f64::max);
     let step =
         [1.0, 2.0, 5.0, 10.0, 20.0, 50.0].into_iter().find(|step| longest / step <= 8.0).unwrap_or(100.0);
@@ -57,7 +59,8 @@ pub fn svg(bars: &[Bar], subtitle: &str) -> String {
         escape(&words(bars))
     );
     text(&mut out, 20.0, 30.0, "title", "One of three hosts dies: the longest wait of a record for it");
-    text(&mut out, 20.0, 50.0, "quiet", subtitle);
+    text(&mut out, 20.0, 50.0, "quiet", load);
+    text(&mut out, 20.0, 50.0 + LINE, "quiet", place);
     _ = writeln!(out, "<path class=\"moved\" d=\"M24 {}v16\"/>", TOP - 28.0);
     text(&mut out, 34.0, TOP - 15.0, "", "the cluster has moved the leaders: no client can be quicker");
     let mut tick = 0.0;
@@ -115,7 +118,8 @@ mod tests {
     fn bars_stay_in_the_picture_and_say_their_figures() {
         let bar =
             |client: &str, worst_s, ours| Bar { client: client.to_owned(), worst_s, moved_s: 9.3, ours };
-        let svg = svg(&[bar("milena", 9.6, true), bar("a < b", 61.1, false)], "two");
+        let svg =
+            svg(&[bar("milena", 9.6, true), bar("a < b", 61.1, false)], &["two", "lines"].map(str::to_owned));
         for part in
             [">9.6 s</text>", ">61.1 s</text>", ">70</text>", "a &lt; b", "prefers-color-scheme: dark"]
         {

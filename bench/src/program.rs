@@ -10,6 +10,8 @@ use std::time::{Duration, Instant};
 use anyhow::{Context as _, Result, bail, ensure};
 use clap::ValueEnum;
 
+use crate::Process;
+
 /// A client that has programs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum Client {
@@ -154,6 +156,12 @@ pub struct Ended {
 }
 
 impl Running {
+    /// The process.
+    #[must_use]
+    pub fn process(&self) -> Process {
+        Process(self.child.id())
+    }
+
     /// Waits for its end, for at most `patience`.
     ///
     /// # Errors

@@ -22,10 +22,6 @@ pub struct Report {
     pub max_ms: f64,
     /// The longest on a sick partition.
     pub sick_max_ms: Option<f64>,
-    /// The median, the 99.9th percentile and the longest without the program's start; only Milena's program says.
-    pub settled_ms: Option<[f64; 3]>,
-    /// How many waited longer than a second; only Milena's program says.
-    pub slow: Option<u64>,
 }
 
 impl Report {
@@ -39,11 +35,6 @@ impl Report {
         for line in said.lines() {
             if let Some(sick) = line.strip_prefix("sick: ") {
                 report.sick_max_ms = Some(named(sick, "max")?);
-            } else if let Some(settled) = line.strip_prefix("settled: ") {
-                let [p50, p999, max] = ["p50", "p999", "max"].map(|name| named(settled, name));
-                report.settled_ms = Some([p50?, p999?, max?]);
-            } else if let Some(slow) = line.strip_prefix("slow: n=") {
-                report.slow = slow.split(' ').next().and_then(|count| count.parse().ok());
             } else if line.starts_with('{') {
                 let figures: Value = serde_json::from_str(line).with_context(|| format!("reading {line}"))?;
                 let number = |key: &str| figures.get(key).and_then(Value::as_f64);
@@ -110,17 +101,16 @@ mod tests {
 
     #[test]
     fn every_clients_lines_are_read() -> Result<()> {
-        let milena = "sick: n=4 p50=1.00 p99=2.00 max=9612.34 ms\nsettled: p50=0.50 p999=2.50 max=3.50 ms\nslow: n=3 over 1000 ms\n{\"client\":\"milena\",\"records\":12,\
+        let milena = "sick: n=4 p50=1.00 p99=2.00 max=9612.34 ms\n{\"client\":\"milena\",\"records\":12,\
                       \"size\":100,\"ok\":11,\"err\":1,\"wall_s\":1.5,\"rec_per_s\":8,\"cpu_s\":0.1,\"cpu_us_per_rec\":40.5,\
                       \"p50_ms\":1.0,\"p99_ms\":2.0,\"p999_ms\":3.0,\"max_ms\":4.0,\"rss_mb\":20}";
         let report = Report::read(milena, 12)?;
-        assert_eq!((report.ok, report.err, report.sick_max_ms, report.slow), (11, 1, Some(9612.34), Some(3)));
-        assert_eq!(report.settled_ms, Some([0.5, 2.5, 3.5]));
+        assert_eq!((report.ok, report.err, report.sick_max_ms), (11, 1, Some(9612.34)));
         let java = "{\"client\":\"java-sick-partitions\",\"n\":4,\"p50_ms\":1.00,\"p99_ms\":2.00,\"p999_ms\":2.00,\"max_ms\":30000.00}\n\
                     {\"client\":\"java\",\"n\":8,\"p50_ms\":1.00,\"p99_ms\":2.00,\"p999_ms\":2.00,\"max_ms\":2.00,\"err\":0,\
                     \"wall_s\":38.0,\"rec_per_s\":8,\"cpu_us_per_rec\":114.0}";
         let report = Report::read(java, 12)?;
-        assert_eq!((report.ok, report.err, report.sick_max_ms, report.slow), (12, 0, Some(30_000.0), None));
+        assert_eq!((report.ok, report.err, report.sick_max_ms), (12, 0, Some(30_000.0)));
         assert!(Report::read("nothing", 1).is_err());
         Ok(())
     }

@@ -1,8 +1,17 @@
 //! What processes have used.
 
 use std::path::Path;
+use std::time::Duration;
 
 use anyhow::{Context as _, Result};
+use nix::time::{ClockId, clock_getcpuclockid, clock_gettime};
+use nix::unistd::Pid;
+
+/// The time on a clock that all processes share, and that nobody sets; zero where there is none.
+#[must_use]
+pub fn monotonic() -> Duration {
+    clock_gettime(ClockId::CLOCK_MONOTONIC).map_or(Duration::ZERO, Duration::from)
+}
 
 /// What this process has used so far.
 #[derive(Debug, Clone, Copy, Default)]
@@ -47,6 +56,16 @@ impl Process {
             }
         }
         anyhow::bail!("no process {program} with {part} on its command line")
+    }
+
+    /// CPU so far, user and system, of all its threads, those that have ended included; to the nanosecond.
+    ///
+    /// # Errors
+    /// When it is gone.
+    pub fn cpu(self) -> Result<Duration> {
+        let clock =
+            clock_getcpuclockid(Pid::from_raw(i32::try_from(self.0)?)).context("the process is gone")?;
+        Ok(clock_gettime(clock).context("the process is gone")?.into())
     }
 
     /// Seconds of CPU so far, user and system, of all its threads.

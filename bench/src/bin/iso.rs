@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context as _, Result};
 use clap::Parser;
-use milena::{Producer, Record};
+use milena::{Delivery, Producer, Record};
 use milena_bench::{Observer, Sink};
 
 /// Tokio's timers are no finer.
@@ -34,7 +34,7 @@ struct Seconds {
 }
 
 impl Sink for Seconds {
-    fn acknowledged(&mut self, _: usize, _: u64, now: u64) {
+    fn acknowledged(&mut self, _: &Delivery, _: u64, now: u64) {
         if let Some(count) = self.acknowledged.get_mut((now / 1_000_000_000) as usize) {
             *count += 1;
         }

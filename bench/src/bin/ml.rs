@@ -3,22 +3,20 @@
 //! record's number, eight bytes, the highest first, so that what is read back can be checked.
 
 use std::fmt::Display;
+use std::path::PathBuf;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use anyhow::{Context as _, Result};
 use clap::Parser;
 use hdrhistogram::Histogram;
-use milena::{Producer, Record};
-use milena_bench::{Figures, Observer, Sink, Usage};
+use milena::{Delivery, Producer, Record};
+use milena_bench::{Fate, Figures, Observer, Sink, Usage, monotonic};
 
 /// At full speed, outcomes are looked for once in so many sends: often enough to take latencies to some ten microseconds.
 const SENDS_PER_LOOK: u64 = 64;
 
 /// The largest latency that is told apart, in microseconds: longer than any timeout.
 const LATENCY_MAX_MICROS: u64 = 600_000_000;
-
-/// A record that waits longer than this is told of, in microseconds.
-const SLOW_MICROS: u64 = 1_000_000;
 
 /// Tokio's timers are no finer.
 const TICK: Duration = Duration::from_millis(1);
@@ -46,9 +44,9 @@ struct Args {
     /// Partitions to report apart.
     #[arg(long, default_value = "", value_delimiter = ',')]
     sick: Vec<String>,
-    /// Reports apart, once more, what was sent to partitions that are not sick after so many seconds: without the start. 0: does not.
-    #[arg(long, default_value_t = 0)]
-    settle: u64,
+    /// Where to write down what became of each record: when it was sent and acknowledged, its partition, how often it was sent.
+    #[arg(long)]
+    fates: Option<PathBuf>,
     /// Observes records in whatever order they arrive, for a fault that moves records without a key: costs CPU.
     #[arg(long)]
     any_order: bool,
@@ -77,7 +75,8 @@ async fn run(args: &Args) -> Result<()> {
     let mut payload = vec![b'x'; args.size];
     let sick = args.sick.iter().filter_map(|partition| partition.parse().ok()).collect();
     let (start, before) = (Instant::now(), Usage::now());
-    let mut observer = Observer::new(start, Latencies::new(sick, args.settle)?);
+    let fates = args.fates.as_ref().map(|_| Fates::from(monotonic()));
+    let mut observer = Observer::new(start, Latencies::new(sick, fates)?);
     if args.any_order {
         observer = observer.in_any_order();
     }
@@ -111,34 +110,45 @@ async fn run(args: &Args) -> Result<()> {
     tokio::join!(producer.flush(), observer.observe_all());
     let (wall_s, after) = (start.elapsed().as_secs_f64(), Usage::now());
     observer.sink.report(args, wall_s, after.cpu_s - before.cpu_s, after.rss_mb)?;
+    if let (Some(fates), Some(path)) = (&observer.sink.fates, &args.fates) {
+        Fate::write_all(&fates.all, path)?;
+    }
     producer.close(Duration::from_secs(10)).await;
     Ok(())
 }
 
 /// The latencies of the records that arrived.
 struct Latencies {
-    sick: Vec<usize>,
+    sick: Vec<i32>,
     healthy_ones: Histogram<u64>,
     sick_ones: Histogram<u64>,
-    /// Of the healthy ones those that were sent so many nanoseconds after the start, or later.
-    settled_ones: Option<(u64, Histogram<u64>)>,
-    slow: u64,
+    fates: Option<Fates>,
     errors: u64,
 }
 
+/// What became of each record, and the time at the start.
+struct Fates {
+    start: Duration,
+    all: Vec<Fate>,
+}
+
+impl From<Duration> for Fates {
+    fn from(start: Duration) -> Self {
+        Self { start, all: Vec::new() }
+    }
+}
+
 impl Sink for Latencies {
-    fn acknowledged(&mut self, partition: usize, sent: u64, now: u64) {
+    fn acknowledged(&mut self, delivery: &Delivery, sent: u64, now: u64) {
         let micros = (now - sent) / 1_000;
-        self.slow += u64::from(micros > SLOW_MICROS);
-        let is_sick = self.sick.contains(&partition);
+        let is_sick = !self.sick.is_empty() && self.sick.contains(&delivery.partition());
         let latencies = if is_sick { &mut self.sick_ones } else { &mut self.healthy_ones };
         // The histogram grows as it must.
         _ = latencies.record(micros);
-        if let Some((from, latencies)) = &mut self.settled_ones
-            && !is_sick
-            && sent >= *from
-        {
-            _ = latencies.record(micros);
+        if let Some(fates) = &mut self.fates {
+            let [sent, acknowledged] = [sent, now].map(|nanos| fates.start + Duration::from_nanos(nanos));
+            let partition = usize::try_from(delivery.partition()).unwrap_or(0);
+            fates.all.push(Fate { sent, acknowledged, partition, attempts: delivery.attempts() });
         }
     }
 
@@ -151,17 +161,9 @@ impl Sink for Latencies {
 }
 
 impl Latencies {
-    fn new(sick: Vec<usize>, settle: u64) -> Result<Self> {
+    fn new(sick: Vec<i32>, fates: Option<Fates>) -> Result<Self> {
         let histogram = || Histogram::new_with_bounds(1, LATENCY_MAX_MICROS, 3).context("a histogram");
-        let settled_ones = if settle == 0 { None } else { Some((settle * 1_000_000_000, histogram()?)) };
-        Ok(Self {
-            sick,
-            healthy_ones: histogram()?,
-            sick_ones: histogram()?,
-            settled_ones,
-            slow: 0,
-            errors: 0,
-        })
+        Ok(Self { sick, healthy_ones: histogram()?, sick_ones: histogram()?, fates, errors: 0 })
     }
 
     fn report(&self, args: &Args, wall_s: f64, cpu_s: f64, rss_mb: i64) -> Result<()> {
@@ -173,11 +175,6 @@ impl Latencies {
             let at = |q| milliseconds(sick, q);
             println!("sick: n={} p50={:.2} p99={:.2} max={:.2} ms", sick.len(), at(0.5), at(0.99), at(1.0));
         }
-        if let Some((_, settled)) = &self.settled_ones {
-            let at = |q| milliseconds(settled, q);
-            println!("settled: p50={:.2} p999={:.2} max={:.2} ms", at(0.5), at(0.999), at(1.0));
-        }
-        println!("slow: n={} over {} ms", self.slow, SLOW_MICROS / 1_000);
         let ok = self.healthy_ones.len() + sick.len();
         let at = |q| milliseconds(&self.healthy_ones, q);
         let round = |value: f64| (value * 1000.0).round() / 1000.0;
