@@ -177,11 +177,17 @@ impl ListenerConfig {
     }
 }
 
-/// What bounds the connections of one broker. Every bound is per listener or per connection, as it says.
+/// What bounds the connections of one broker. Every bound is per broker, per listener or per connection, as it says.
 #[derive(Debug, Clone)]
 pub struct SocketConfig {
     /// `socket.request.max.bytes`: a longer frame closes its connection.
     pub request_max_bytes: usize,
+    /// `queued.max.request.bytes`, of the broker: how many bytes the requests of all clients may have in memory, from when
+    /// 64 KiB of one have arrived until it is taken on; smaller ones are not counted. When it is used up, a connection on which
+    /// a request arrives is not read from until there is room for all of it; a single larger one is let through alone. One that
+    /// has room and has not arrived in 30 s is given up if others wait. Kafka has no bound by default; this one suits a laptop.
+    /// What brokers say to each other on a listener of their own is not counted.
+    pub queued_max_request_bytes: usize,
     /// `max.connections`, of each listener: one more is closed as soon as it is accepted. Kafka has no bound by default. All
     /// listeners together never have more than three quarters of the files that the process may open (`ulimit -n`): the log
     /// needs some.
@@ -200,6 +206,7 @@ impl Default for SocketConfig {
     fn default() -> Self {
         Self {
             request_max_bytes: 100 * 1024 * 1024,
+            queued_max_request_bytes: 256 * 1024 * 1024,
             max_connections: 2_000,
             connections_max_idle: Duration::from_mins(10),
             write_timeout: Duration::from_secs(30),

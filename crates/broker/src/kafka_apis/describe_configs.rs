@@ -187,6 +187,12 @@ fn own_configs(config: &BrokerConfig) -> impl Iterator<Item = Config> {
             "Partitions of a topic that is created without a number.",
         ),
         (
+            "queued.max.request.bytes",
+            config.socket.queued_max_request_bytes.to_string(),
+            Long,
+            "Bytes of all requests that have arrived, or are arriving, and wait to be handled.",
+        ),
+        (
             "socket.request.max.bytes",
             config.socket.request_max_bytes.to_string(),
             Int,

@@ -9,7 +9,7 @@ use tokio::sync::watch;
 use tokio::task::{JoinHandle, JoinSet};
 
 use super::connection::serve;
-use super::{ConnectionSlot, Peer, PeerLog, RequestHandler, Shared, stopped};
+use super::{ConnectionSlot, Peer, PeerLog, RequestHandler, RequestMemory, Shared, stopped};
 use crate::BrokerError;
 use crate::config::{ListenerConfig, SocketConfig};
 use crate::faults::{FaultyListener, FaultyStream, Host};
@@ -23,6 +23,7 @@ const ACCEPT_BACKOFF: Duration = Duration::from_millis(100);
 pub(crate) struct BoundListener {
     pub(crate) config: ListenerConfig,
     pub(crate) address: SocketAddr,
+    from_clients: bool,
     socket: FaultyListener,
 }
 
@@ -44,7 +45,7 @@ impl SocketServer {
             |source| BrokerError::Bind { listener: config.name.clone(), address: config.bind, source };
         let socket = host.bind(&config.name, config.bind, from_clients).await.map_err(failed)?;
         let address = socket.local_addr().map_err(failed)?;
-        Ok(BoundListener { config: config.clone(), address, socket })
+        Ok(BoundListener { config: config.clone(), address, from_clients, socket })
     }
 
     /// Starts to serve.
@@ -57,12 +58,18 @@ impl SocketServer {
         let limit = max_connections_of(listeners.len());
         config.max_connections = config.max_connections.min(limit);
         let (stop, stopping) = watch::channel(false);
-        let start = |listener| {
+        let of_clients = RequestMemory::new(config.queued_max_request_bytes);
+        let start = |listener: BoundListener| {
             // Each listener has places of its own: clients, however many, must not keep the other brokers out (KIP-402).
             let shared = Arc::new(Shared {
                 handler: handler.clone(),
                 config: config.clone(),
                 log: PeerLog::new(),
+                // What brokers tell each other must not wait for clients (Kafka's control plane has no pool either).
+                request_memory: match listener.from_clients {
+                    true => of_clients.clone(),
+                    false => RequestMemory::new(usize::MAX),
+                },
                 connections: AtomicUsize::new(0),
                 stopping: stopping.clone(),
                 gate: gate.clone(),

@@ -12,6 +12,7 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, mpsc};
 use tokio::time::timeout;
 
+use super::request_memory::{ARRIVAL_LIMIT, Reserved, UNRESERVED};
 use super::{Answer, BoxFuture, CloseReason, Peer, Reply, Shared, stopped};
 use crate::faults::{FaultyStream, ReadHalf, WriteHalf};
 
@@ -86,28 +87,45 @@ impl Connection<'_> {
         let frames = FrameReader::new(self.shared.config.request_max_bytes);
         let mut buffer = BytesMut::new();
         let mut stopping = self.shared.stopping.clone();
+        // The room of the request that is arriving, if it is a large one.
+        let mut room = None;
         loop {
             while let Some(frame) =
                 frames.next_frame(&mut buffer).map_err(|error| CloseReason(error.to_string()))?
             {
                 self.outstanding.fetch_add(1, Ordering::Relaxed);
-                let Some(queued) = self.handle(frame).await? else { return Ok(()) };
+                let Some(queued) = self.handle(frame, room.take()).await? else { return Ok(()) };
                 if replies.send(queued).await.is_err() {
                     return Ok(());
                 }
             }
+            if room.is_none()
+                && let Some(bytes) = large_request(&buffer)
+            {
+                // Until there is room nothing more is read.
+                tokio::select! {
+                    reserved = self.shared.request_memory.reserve(bytes) => room = reserved,
+                    () = stopped(&mut stopping) => return Ok(()),
+                }
+            }
             tokio::select! {
                 more = self.read_more(&mut read, &mut buffer) => if !more? { return Ok(()) },
+                () = overdue(room.as_ref()) => return Err(overdue_reason().into()),
                 () = stopped(&mut stopping) => return Ok(()),
             }
         }
     }
 
-    async fn handle(&self, frame: Bytes) -> Result<Option<Queued>, End> {
+    /// Hands a request on. Its room is given back when it was taken on.
+    async fn handle(&self, frame: Bytes, room: Option<Reserved>) -> Result<Option<Queued>, End> {
         // The frame is in memory already; its permits bound what the requests behind it may add.
-        let Some(request_memory) = self.reserve(frame.len()).await else { return Ok(None) };
+        let request_memory = tokio::select! {
+            memory = self.reserve(frame.len()) => memory,
+            () = overdue(room.as_ref()) => return Err(overdue_reason().into()),
+        };
+        let Some(request_memory) = request_memory else { return Ok(None) };
         let reply = self.shared.handler.handle(self.peer.clone(), frame).await?;
-        drop(request_memory);
+        drop((request_memory, room));
         let answer_bytes = match &reply {
             Reply::Now(Some(frame)) => frame.len(),
             // Its answer is made when it is its turn to be written.
@@ -212,6 +230,26 @@ impl Connection<'_> {
         *batch = WriteBatch::default();
         Ok(())
     }
+}
+
+/// How long the request is that has begun in `buffer`, if it is one that needs room and has shown that it is meant.
+fn large_request(buffer: &BytesMut) -> Option<usize> {
+    let length = usize::try_from(i32::from_be_bytes(*buffer.first_chunk()?)).ok()?;
+    (length > UNRESERVED && buffer.len() >= UNRESERVED).then_some(length)
+}
+
+/// Comes when others have waited too long for the room of a request.
+async fn overdue(room: Option<&Reserved>) {
+    match room {
+        Some(room) => room.is_overdue().await,
+        None => std::future::pending().await,
+    }
+}
+
+fn overdue_reason() -> CloseReason {
+    CloseReason(format!(
+        "a request has not arrived in {ARRIVAL_LIMIT:?}, and others wait for its memory (queued.max.request.bytes)"
+    ))
 }
 
 async fn poll_once(later: &mut BoxFuture<'static, Answer>) -> Option<Answer> {

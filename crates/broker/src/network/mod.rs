@@ -11,6 +11,7 @@ mod acceptor;
 mod connection;
 mod inter_broker;
 mod peer_log;
+mod request_memory;
 #[cfg(test)]
 mod tests;
 
@@ -30,6 +31,7 @@ use crate::task_gate::TaskGate;
 pub(crate) use acceptor::{BoundListener, SocketServer, max_connections_of};
 pub(crate) use inter_broker::InterBrokerConnection;
 pub(crate) use peer_log::PeerLog;
+use request_memory::RequestMemory;
 
 /// A boxed future that may move between threads.
 pub type BoxFuture<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
@@ -72,6 +74,8 @@ pub(crate) struct Shared {
     handler: Arc<dyn RequestHandler>,
     config: SocketConfig,
     log: PeerLog,
+    /// Shared with the other listeners for clients.
+    request_memory: Arc<RequestMemory>,
     connections: AtomicUsize,
     gate: TaskGate,
     /// Turns true when no more requests are to be read.

@@ -230,3 +230,50 @@ async fn a_shutdown_answers_what_was_read_and_a_drop_does_not() {
     drop(server);
     assert!(is_closed(&mut stream).await);
 }
+
+/// A request of 1 MB, as far as the server reads it: a frame that is answered as `id`.
+fn large_request(id: i32) -> Vec<u8> {
+    let small = request(id);
+    let body = [&small[4..], &vec![0; 1_000_000][..]].concat();
+    [&i32::try_from(body.len()).unwrap().to_be_bytes()[..], &body].concat()
+}
+
+#[tokio::test(start_paused = true)]
+async fn bad_input_34_requests_that_arrive_share_a_bounded_memory() {
+    // Room for one and a half of them.
+    let config = SocketConfig { queued_max_request_bytes: 1_500_000, ..Default::default() };
+    let server = serve(config, 0).await;
+    let bytes = large_request(1);
+    let (half, rest) = bytes.split_at(500_000);
+    let connect = async || TcpStream::connect(server.address).await.unwrap();
+    let mut first = connect().await;
+    first.write_all(half).await.unwrap();
+    // Nobody else wants the room: the request may take its time.
+    tokio::time::sleep(Duration::from_secs(300)).await;
+
+    let mut others = Vec::new();
+    for _ in 0..3 {
+        let mut other = connect().await;
+        let sent = bytes.clone();
+        others.push(tokio::spawn(async move {
+            other.write_all(&sent).await.unwrap();
+            answer(&mut other).await
+        }));
+    }
+    let mut small = connect().await;
+    small.write_all(&request(3)).await.unwrap();
+    assert_eq!(answer(&mut small).await, Some(3), "small requests need no room");
+    // It has had its time. The others get the room one after the other.
+    assert!(is_closed(&mut first).await);
+    assert!(first.write_all(rest).await.is_err() || is_closed(&mut first).await);
+    for other in others {
+        assert_eq!(other.await.unwrap(), Some(1));
+    }
+
+    // One that is larger than all the room is let through alone.
+    let config = SocketConfig { queued_max_request_bytes: 1_000, ..Default::default() };
+    let server = serve(config, 0).await;
+    let mut alone = TcpStream::connect(server.address).await.unwrap();
+    alone.write_all(&[&bytes[..], &bytes].concat()).await.unwrap();
+    assert_eq!((answer(&mut alone).await, answer(&mut alone).await), (Some(1), Some(1)));
+}

@@ -2,7 +2,7 @@
 
 use std::{str::FromStr, time::Duration};
 
-use milena_broker::BrokerConfig;
+use milena_broker::{BrokerConfig, ReplicaSelector};
 
 /// Sets one property. What a topic can set for itself has the broker's name for it too: `log.segment.bytes` is every
 /// topic's `segment.bytes`.
@@ -29,15 +29,20 @@ pub(super) fn set(config: &mut BrokerConfig, key: &str, value: &str) -> Result<(
             config.default_replication_factor = factor.ok_or_else(|| invalid("a number, 1 or more"))?;
         }
         "replica.lag.time.max.ms" => {
-            config.replica_lag_time_max =
-                millis(value).ok_or_else(|| invalid("a number of milliseconds, 1 or more"))?;
+            config.replica_lag_time_max = millis(value).ok_or_else(|| invalid(MILLIS))?;
         }
         "log.retention.check.interval.ms" => {
-            config.retention_check_interval =
-                millis(value).ok_or_else(|| invalid("a number of milliseconds, 1 or more"))?;
+            config.retention_check_interval = millis(value).ok_or_else(|| invalid(MILLIS))?;
+        }
+        "log.cleaner.backoff.ms" => {
+            config.log_cleaner_backoff = millis(value).ok_or_else(|| invalid(MILLIS))?;
         }
         "socket.request.max.bytes" => {
             config.socket.request_max_bytes =
+                number(value).filter(|n| *n > 0).ok_or_else(|| invalid("a number of bytes, 1 or more"))?;
+        }
+        "queued.max.request.bytes" => {
+            config.socket.queued_max_request_bytes =
                 number(value).filter(|n| *n > 0).ok_or_else(|| invalid("a number of bytes, 1 or more"))?;
         }
         "max.connections" => {
@@ -45,15 +50,56 @@ pub(super) fn set(config: &mut BrokerConfig, key: &str, value: &str) -> Result<(
                 number(value).ok_or_else(|| invalid("a number of connections"))?;
         }
         "connections.max.idle.ms" => {
-            let idle = millis(value).ok_or_else(|| invalid("a number of milliseconds, 1 or more"))?;
-            config.socket.connections_max_idle = idle;
+            config.socket.connections_max_idle = millis(value).ok_or_else(|| invalid(MILLIS))?;
+        }
+        _ => return set_of_cluster(config, key, value),
+    }
+    Ok(())
+}
+
+const BOOLEAN: &str = "true or false";
+const MILLIS: &str = "a number of milliseconds, 1 or more";
+
+/// What brokers do for each other and for groups.
+fn set_of_cluster(config: &mut BrokerConfig, key: &str, value: &str) -> Result<(), String> {
+    let invalid = |expected: &str| format!("`{key}={value}`: expected {expected}");
+    match key {
+        "offsets.topic.num.partitions" => {
+            let partitions = number(value).filter(|n| *n > 0);
+            config.offsets_topic_num_partitions = partitions.ok_or_else(|| invalid("a number, 1 or more"))?;
+        }
+        "offsets.topic.replication.factor" => {
+            let factor = number(value).filter(|n| *n > 0);
+            config.offsets_topic_replication_factor = factor.ok_or_else(|| invalid("a number, 1 or more"))?;
+        }
+        "auto.leader.rebalance.enable" => {
+            config.auto_leader_rebalance = boolean(value).ok_or_else(|| invalid(BOOLEAN))?;
+        }
+        "leader.imbalance.check.interval.seconds" => {
+            let seconds = number(value).filter(|n| *n > 0).map(Duration::from_secs);
+            config.leader_imbalance_check_interval =
+                seconds.ok_or_else(|| invalid("a number of seconds, 1 or more"))?;
+        }
+        "leader.imbalance.per.broker.percentage" => {
+            let percentage = number(value).filter(|n| *n <= 100);
+            config.leader_imbalance_per_broker_percentage =
+                percentage.ok_or_else(|| invalid("a percentage, 0 to 100"))?;
+        }
+        "replica.selector.class" => {
+            let selector = REPLICA_SELECTORS.iter().find(|(class, _)| *class == value);
+            let expected = || invalid(&REPLICA_SELECTORS.map(|(class, _)| class).join(" or "));
+            config.replica_selector = selector.ok_or_else(expected)?.1;
         }
         _ => return set_log(config, key, value),
     }
     Ok(())
 }
 
-const BOOLEAN: &str = "true or false";
+/// Kafka's class behind each.
+const REPLICA_SELECTORS: [(&str, ReplicaSelector); 2] = [
+    ("org.apache.kafka.common.replica.LeaderSelector", ReplicaSelector::Leader),
+    ("org.apache.kafka.common.replica.RackAwareReplicaSelector", ReplicaSelector::RackAware),
+];
 
 /// The broker's name for a topic's setting, and what its value is multiplied by.
 const LOG_KEYS: &[(&str, &str, i64)] = &[
@@ -116,6 +162,13 @@ mod tests {
             ("log.retention.hours", "2"),
             ("message.max.bytes", "2000000"),
             ("connections.max.idle.ms", "5000"),
+            ("log.cleaner.backoff.ms", "250"),
+            ("offsets.topic.num.partitions", "50"),
+            ("offsets.topic.replication.factor", "2"),
+            ("auto.leader.rebalance.enable", "false"),
+            ("leader.imbalance.check.interval.seconds", "3"),
+            ("leader.imbalance.per.broker.percentage", "0"),
+            ("replica.selector.class", "org.apache.kafka.common.replica.RackAwareReplicaSelector"),
         ] {
             assert_eq!(set(&mut config, key, value), Ok(()), "{key}");
         }
@@ -125,6 +178,12 @@ mod tests {
         assert_eq!(config.log.retention_ms, 7_200_000);
         assert_eq!(config.log.max_message_bytes, 2_000_000);
         assert_eq!(config.socket.connections_max_idle, Duration::from_secs(5));
+        assert_eq!(config.log_cleaner_backoff, Duration::from_millis(250));
+        assert_eq!((config.offsets_topic_num_partitions, config.offsets_topic_replication_factor), (50, 2));
+        assert!(!config.auto_leader_rebalance);
+        assert_eq!(config.leader_imbalance_check_interval, Duration::from_secs(3));
+        assert_eq!(config.leader_imbalance_per_broker_percentage, 0);
+        assert_eq!(config.replica_selector, ReplicaSelector::RackAware);
         assert_eq!(set(&mut config, "log.retention.hours", "-1"), Ok(()));
         assert_eq!(config.log.retention_ms, -1);
     }
@@ -138,5 +197,8 @@ mod tests {
         assert!(error("socket.request.max.bytes", "0").contains("1 or more"));
         assert_eq!(error("delete.topic.enable", "yes"), "`delete.topic.enable=yes`: expected true or false");
         assert!(error("log.segment.bytes", "x").contains("segment.bytes"));
+        assert!(error("offsets.topic.num.partitions", "0").contains("1 or more"));
+        assert!(error("leader.imbalance.per.broker.percentage", "101").contains("0 to 100"));
+        assert!(error("replica.selector.class", "Mine").contains("RackAwareReplicaSelector"));
     }
 }
