@@ -188,10 +188,15 @@ pub struct SocketConfig {
     /// has room and has not arrived in 30 s is given up if others wait. Kafka has no bound by default; this one suits a laptop.
     /// What brokers say to each other on a listener of their own is not counted.
     pub queued_max_request_bytes: usize,
-    /// `max.connections`, of each listener: one more is closed as soon as it is accepted. Kafka has no bound by default. All
+    /// `max.connections`, of each listener: one more is closed as soon as it is accepted, unless another one makes room
+    /// ([`first_request_timeout`](Self::first_request_timeout)). Kafka has no bound by default. All
     /// listeners together never have more than three quarters of the files that the process may open (`ulimit -n`): the log
     /// needs some.
     pub max_connections: usize,
+    /// When a listener has all its connections, the oldest that has not sent a whole request for so long is closed for a new
+    /// one. Kafka knows nothing like it; its clients give up a connection that is not set up in 10 s
+    /// (`socket.connection.setup.timeout.ms`).
+    pub first_request_timeout: Duration,
     /// `connections.max.idle.ms`: a connection that is silent for so long, and waits for nothing, is closed.
     pub connections_max_idle: Duration,
     /// How long a client may take nothing of an answer before its connection is closed.
@@ -208,6 +213,7 @@ impl Default for SocketConfig {
             request_max_bytes: 100 * 1024 * 1024,
             queued_max_request_bytes: 256 * 1024 * 1024,
             max_connections: 2_000,
+            first_request_timeout: Duration::from_secs(10),
             connections_max_idle: Duration::from_mins(10),
             write_timeout: Duration::from_secs(30),
             max_pipelined_requests: 64,

@@ -71,6 +71,7 @@ impl SocketServer {
                     false => RequestMemory::new(usize::MAX),
                 },
                 connections: AtomicUsize::new(0),
+                silent: Arc::default(),
                 stopping: stopping.clone(),
                 gate: gate.clone(),
             });
@@ -145,7 +146,7 @@ async fn accept(shared: Arc<Shared>, mut listener: BoundListener) {
 }
 
 fn admit(shared: &Arc<Shared>, connections: &mut JoinSet<()>, stream: FaultyStream, peer: Arc<Peer>) {
-    let Some(slot) = ConnectionSlot::take(shared) else {
+    let Some(slot) = ConnectionSlot::take(shared).or_else(|| place_of_a_silent_one(shared, &peer)) else {
         let reason =
             format!("there are {} connections already (max_connections)", shared.config.max_connections);
         shared.log.closed(&peer.listener, peer.address, &reason);
@@ -157,10 +158,21 @@ fn admit(shared: &Arc<Shared>, connections: &mut JoinSet<()>, stream: FaultyStre
     }
     let shared = shared.clone();
     let gate = shared.gate.clone();
-    connections.spawn(gate.guard(async move {
-        serve(&shared, stream, peer).await;
-        drop(slot);
-    }));
+    shared.silent.clone().enter(peer.address, |silent| {
+        connections.spawn(gate.guard(async move {
+            serve(&shared, stream, peer, silent).await;
+            drop(slot);
+        }))
+    });
+}
+
+/// Closes the oldest of the connections that have said nothing for too long, for one that may.
+fn place_of_a_silent_one(shared: &Arc<Shared>, newcomer: &Peer) -> Option<ConnectionSlot> {
+    let patience = shared.config.first_request_timeout;
+    let evicted = shared.silent.evict(patience)?;
+    let reason = format!("no request in {patience:?}, and others want its place (max_connections)");
+    shared.log.closed(&newcomer.listener, evicted, &reason);
+    Some(ConnectionSlot::take_early(shared))
 }
 
 #[cfg(test)]

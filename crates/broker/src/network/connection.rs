@@ -13,6 +13,7 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore, mpsc};
 use tokio::time::timeout;
 
 use super::request_memory::{ARRIVAL_LIMIT, Reserved, UNRESERVED};
+use super::silent::SilentPlace;
 use super::{Answer, BoxFuture, CloseReason, Peer, Reply, Shared, stopped};
 use crate::faults::{FaultyStream, ReadHalf, WriteHalf};
 
@@ -22,7 +23,12 @@ const WRITE_BATCH: usize = 256 * 1024;
 const WRITE_BUFFERS: usize = 64;
 
 /// Serves a connection until the peer leaves, misbehaves or the broker stops.
-pub(super) async fn serve(shared: &Arc<Shared>, mut stream: FaultyStream, peer: Arc<Peer>) {
+pub(super) async fn serve(
+    shared: &Arc<Shared>,
+    mut stream: FaultyStream,
+    peer: Arc<Peer>,
+    silent: SilentPlace,
+) {
     let Some((read, write)) = stream.split() else { return };
     let (replies, queue) = mpsc::channel(shared.config.max_pipelined_requests.max(1));
     let connection = Connection {
@@ -33,7 +39,7 @@ pub(super) async fn serve(shared: &Arc<Shared>, mut stream: FaultyStream, peer: 
     };
     let mut writer = pin!(connection.write_answers(write, queue));
     let end = tokio::select! {
-        end = connection.read_requests(read, replies) => match end {
+        end = connection.read_requests(read, replies, silent) => match end {
             // What was read before the peer closed its half, or the broker stopped, is still answered, unless that
             // takes longer than a peer may be slow.
             Ok(()) => timeout(shared.config.write_timeout, writer).await.unwrap_or(Err(End::Gone)),
@@ -83,7 +89,13 @@ struct Queued {
 }
 
 impl Connection<'_> {
-    async fn read_requests(&self, mut read: ReadHalf<'_>, replies: mpsc::Sender<Queued>) -> Result<(), End> {
+    async fn read_requests(
+        &self,
+        mut read: ReadHalf<'_>,
+        replies: mpsc::Sender<Queued>,
+        silent: SilentPlace,
+    ) -> Result<(), End> {
+        let mut silent = Some(silent);
         let frames = FrameReader::new(self.shared.config.request_max_bytes);
         let mut buffer = BytesMut::new();
         let mut stopping = self.shared.stopping.clone();
@@ -93,6 +105,7 @@ impl Connection<'_> {
             while let Some(frame) =
                 frames.next_frame(&mut buffer).map_err(|error| CloseReason(error.to_string()))?
             {
+                drop(silent.take());
                 self.outstanding.fetch_add(1, Ordering::Relaxed);
                 let Some(queued) = self.handle(frame, room.take()).await? else { return Ok(()) };
                 if replies.send(queued).await.is_err() {

@@ -12,6 +12,7 @@ mod connection;
 mod inter_broker;
 mod peer_log;
 mod request_memory;
+mod silent;
 #[cfg(test)]
 mod tests;
 
@@ -32,6 +33,7 @@ pub(crate) use acceptor::{BoundListener, SocketServer, max_connections_of};
 pub(crate) use inter_broker::InterBrokerConnection;
 pub(crate) use peer_log::PeerLog;
 use request_memory::RequestMemory;
+use silent::SilentConnections;
 
 /// A boxed future that may move between threads.
 pub type BoxFuture<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
@@ -77,6 +79,7 @@ pub(crate) struct Shared {
     /// Shared with the other listeners for clients.
     request_memory: Arc<RequestMemory>,
     connections: AtomicUsize,
+    silent: Arc<SilentConnections>,
     gate: TaskGate,
     /// Turns true when no more requests are to be read.
     stopping: watch::Receiver<bool>,
@@ -98,6 +101,12 @@ impl ConnectionSlot {
             .connections
             .fetch_update(Ordering::Relaxed, Ordering::Relaxed, |count| (count < max).then_some(count + 1));
         taken.is_ok().then(|| Self(shared.clone()))
+    }
+
+    /// The place of a connection that is about to end: until it has, there is one more than there may be.
+    fn take_early(shared: &Arc<Shared>) -> Self {
+        shared.connections.fetch_add(1, Ordering::Relaxed);
+        Self(shared.clone())
     }
 }
 

@@ -277,3 +277,39 @@ async fn bad_input_34_requests_that_arrive_share_a_bounded_memory() {
     alone.write_all(&[&bytes[..], &bytes].concat()).await.unwrap();
     assert_eq!((answer(&mut alone).await, answer(&mut alone).await), (Some(1), Some(1)));
 }
+
+#[tokio::test(start_paused = true)]
+async fn bad_input_34_who_says_nothing_makes_room_for_those_who_may() {
+    let config = SocketConfig { max_connections: 3, ..Default::default() };
+    let patience = config.first_request_timeout;
+    let server = serve(config, 0).await;
+    let connect = async || TcpStream::connect(server.address).await.unwrap();
+    let ask = async |stream: &mut TcpStream| {
+        let sent = stream.write_all(&request(1)).await;
+        if sent.is_err() { None } else { answer(stream).await }
+    };
+    let mut talks = connect().await;
+    assert_eq!(ask(&mut talks).await, Some(1));
+    let mut oldest = connect().await;
+    oldest.write_all(&request(1)[..5]).await.unwrap();
+    // Virtual time passes as soon as nothing moves, so every connection is let in before it does.
+    let mut next = connect().await;
+    tokio::time::sleep(patience / 2).await;
+    let mut refused = connect().await;
+    assert!(is_closed(&mut refused).await, "all are young enough");
+
+    tokio::time::sleep(patience).await;
+    let mut second = connect().await;
+    assert_eq!(ask(&mut second).await, Some(1));
+    assert!(is_closed(&mut oldest).await, "a part of a request is none");
+    let mut third = connect().await;
+    assert_eq!(ask(&mut third).await, Some(1));
+    assert!(is_closed(&mut next).await);
+    // Now all have spoken, and may be silent for as long as connections.max.idle.ms.
+    tokio::time::sleep(10 * patience).await;
+    let mut refused = connect().await;
+    assert!(is_closed(&mut refused).await);
+    for stream in [&mut talks, &mut second, &mut third] {
+        assert_eq!(ask(stream).await, Some(1));
+    }
+}
