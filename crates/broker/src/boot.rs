@@ -7,6 +7,7 @@ use std::sync::Arc;
 
 use milena_storage::checkpoint::MetaProperties;
 use milena_storage::{LogManager, LogManagerOptions};
+use tokio::sync::Semaphore;
 
 use crate::BrokerError;
 use crate::clock::Clock;
@@ -19,7 +20,7 @@ use crate::data_dir::DataDir;
 use crate::faults::BrokerFaults;
 use crate::fetch_memory::FetchMemory;
 use crate::metadata_cache::{BrokerInfo, MetadataCache};
-use crate::node::{Node, random_uuid};
+use crate::node::{LARGE_READS, Node, random_uuid};
 use crate::producer_ids::ProducerIdManager;
 use crate::registry::{
     ClusterRegistry, ClusterRegistryError, REGISTRY_OF_MANY, REGISTRY_OF_ONE, RegistryConfig, RegistryStore,
@@ -114,6 +115,7 @@ pub(crate) fn boot(
         producer_ids: ProducerIdManager::new(),
         groups,
         fetch_memory,
+        large_reads: Arc::new(Semaphore::new(LARGE_READS)),
         data_dir,
     })
 }

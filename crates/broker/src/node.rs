@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use milena_protocol::{Request, Uuid};
+use tokio::sync::Semaphore;
 use tokio::time::timeout;
 
 use crate::clock::Clock;
@@ -26,6 +27,9 @@ use crate::topic_configs::TopicConfigs;
 /// How long the controller may take to answer another broker.
 const CONTROLLER_TIMEOUT: Duration = Duration::from_secs(15);
 
+/// How many large reads there are at a time (`num.io.threads`; Kafka's 8 do everything).
+pub(crate) const LARGE_READS: usize = 4;
+
 /// One broker without its sockets.
 #[derive(Debug)]
 pub(crate) struct Node {
@@ -45,6 +49,9 @@ pub(crate) struct Node {
     pub(crate) producer_ids: ProducerIdManager,
     pub(crate) groups: Arc<GroupCoordinator>,
     pub(crate) fetch_memory: FetchMemory,
+    /// Whose turn it is to read much for a client. So many at a time keep a disk busy; more would only keep the CPUs from
+    /// answering others.
+    pub(crate) large_reads: Arc<Semaphore>,
     /// The last field, so that the directory is given up when nothing of the broker uses it any more.
     pub(crate) data_dir: DataDir,
 }

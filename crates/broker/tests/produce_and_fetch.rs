@@ -4,13 +4,15 @@
 
 mod support;
 
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use bytes::Bytes;
 use milena_broker::{Broker, BrokerConfig};
-use milena_protocol::ErrorCode;
-use milena_protocol::messages::{FetchPartition, InitProducerIdRequest};
+use milena_protocol::messages::{ApiVersionsRequest, FetchPartition, FetchResponse, InitProducerIdRequest};
 use milena_protocol::records::{BatchBuilder, Compression, RecordBatches, Seal};
+use milena_protocol::{ApiKey, ErrorCode};
+use milena_storage::fs::{FaultyFileSystem, FsOperation, MemoryFileSystem};
 use support::{
     Client, SOON, batch, fetch_request, idempotent, now_ms, produce_request, sealed, start, values,
 };
@@ -345,4 +347,35 @@ async fn every_fsync_policy_serves() {
         assert_eq!(client.read_all("t", 0, 0).await, [(0, "a".to_owned()), (1, "b".to_owned())]);
         broker.shutdown().await.unwrap();
     }
+}
+
+#[tokio::test]
+async fn a_large_fetch_from_a_slow_disk_holds_up_nobody_else() {
+    let disk = FaultyFileSystem::new(MemoryFileSystem::shared());
+    let config = BrokerConfig { file_system: Arc::new(disk.clone()), ..BrokerConfig::new("data") };
+    let broker = Broker::start(config).await.unwrap();
+    let (mut client, mut bystander) = (Client::to(&broker).await, Client::to(&broker).await);
+    client.create_topic("t", 1, &[]).await;
+    for _ in 0..3 {
+        assert!(client.produce("t", 0, batch(&[&"x".repeat(200_000)])).await.error_code.is_ok());
+    }
+    // From here on the disk reads nothing before it is let.
+    let (release, held) = std::sync::mpsc::channel::<()>();
+    let held = Mutex::new(Some(held));
+    disk.on_operation(move |operation, path| {
+        if operation == FsOperation::Read && path.extension().is_some_and(|extension| extension == "log") {
+            // On the runtime's one thread nobody would ever answer the bystander, so this would be all there is to see.
+            if let Some(held) = held.lock().unwrap().take() {
+                held.recv_timeout(SOON).unwrap();
+            }
+        }
+    });
+    client.send(12, &fetch_request("t", 0, 0, 0)).await;
+    for _ in 0..10 {
+        bystander.call(0, &ApiVersionsRequest::default()).await;
+    }
+    release.send(()).unwrap();
+    let (_, fetched) = client.receive::<FetchResponse>(ApiKey::Fetch, 12).await;
+    let records = fetched.responses[0].partitions[0].records.clone().unwrap();
+    assert_eq!(values(records).len(), 3);
 }

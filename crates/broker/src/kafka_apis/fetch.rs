@@ -21,6 +21,7 @@ use tokio::time::{Instant, timeout_at};
 
 use super::RequestContext;
 use super::leader_hints::{self, LEADER_MOVED};
+use crate::blocking::blocking;
 use crate::config::ReplicaSelector;
 use crate::network::{Answer, CloseReason, Reply};
 use crate::node::Node;
@@ -31,6 +32,8 @@ pub(super) const VERSIONS: VersionRange = VersionRange::new(4, 18);
 
 /// `fetch.max.bytes` of the broker: the most that one answer holds, whatever the client asks for.
 const FETCH_MAX_BYTES: usize = 55 * 1024 * 1024;
+/// Bytes whose copying takes less time than handing it to another thread.
+const SHORT_READ: u64 = 128 * 1024;
 /// The most that an answer waits. Clients ask for half a second; one that asks for years only wants to keep us busy.
 const MAX_WAIT: Duration = Duration::from_mins(5);
 const TOPIC_ID_VERSION: i16 = 13;
@@ -64,8 +67,8 @@ async fn answer(mut request: FetchRequest, context: RequestContext, deadline: In
             return context.encode(&FetchResponse { error_code, ..Default::default() }).map(Some);
         }
     };
-    let fetch = Fetch::new(request, &context);
-    let mut response = fetch.wait_and_read(deadline).await;
+    let fetch = Arc::new(Fetch::new(request, &context));
+    let mut response = fetch.wait_and_read(deadline).await?;
     replicas.fetch_sessions().finish(&session, &mut response);
     add_leader_hints(&mut response, &context);
     context.encode(&response).map(Some)
@@ -144,6 +147,10 @@ impl Fetch {
             let name =
                 if by_id { context.topic_name(topic.topic_id) } else { Ok(Arc::from(topic.topic.as_str())) };
             let find = |partition: &FetchPartition| match &name {
+                Ok(name) if by_id => {
+                    let replicas = &context.node.replica_manager;
+                    replicas.partition_of(name, topic.topic_id, partition.partition)
+                }
                 Ok(name) => context.node.replica_manager.partition(name, partition.partition),
                 Err(code) => Err(*code),
             };
@@ -165,17 +172,17 @@ impl Fetch {
     }
 
     /// Reads at once, and if that is too little, again when enough has been appended or the time is over.
-    async fn wait_and_read(&self, deadline: Instant) -> FetchResponse {
+    async fn wait_and_read(self: &Arc<Self>, deadline: Instant) -> Result<FetchResponse, CloseReason> {
         let waiter = Arc::new(Waiter::default());
         // Before the first look, so that no append slips in between.
         let _registrations: Vec<_> = self.partitions().map(|partition| partition.register(&waiter)).collect();
         let mut first_look = true;
         loop {
             let before = self.progress();
-            let found = self.read(first_look);
+            let found = self.read(first_look).await?;
             first_look = false;
             if self.replicas.is_stopping() || found.urgent || found.bytes >= self.min_bytes {
-                return found.response;
+                return Ok(found.response);
             }
             let missing = (self.min_bytes - found.bytes) as u64;
             let enough = async {
@@ -188,9 +195,42 @@ impl Fetch {
                 }
             };
             if timeout_at(deadline, enough).await.is_err() {
-                return self.read(false).response;
+                return Ok(self.read(false).await?.response);
             }
         }
+    }
+
+    /// Looks at all partitions. What is more than a short copy is read where it holds up nobody else.
+    async fn read(self: &Arc<Self>, first_look: bool) -> Result<Found, CloseReason> {
+        if self.is_short() {
+            return Ok(self.look(first_look));
+        }
+        // Followers are few, and producers wait for them.
+        let turn = match self.follower {
+            Some(_) => None,
+            None => self.node.large_reads.clone().acquire_owned().await.ok(),
+        };
+        let fetch = self.clone();
+        let found = blocking(move || {
+            // Held to the end, also if the client does not wait for it.
+            let _turn = turn;
+            fetch.look(first_look)
+        });
+        found.await.map_err(|_| CloseReason("the broker is stopping".to_owned()))
+    }
+
+    /// Whether what there is to read is little, and in memory.
+    fn is_short(&self) -> bool {
+        let mut room = SHORT_READ;
+        let asked = self.topics.iter().flat_map(|topic| topic.topic.partitions.iter().zip(&topic.partitions));
+        for (asked, partition) in asked {
+            let Ok(partition) = partition else { continue };
+            let Some(there) = partition.reader().recent_bytes_from(asked.fetch_offset) else { return false };
+            let wanted = there.min(u64::try_from(asked.partition_max_bytes).unwrap_or(0));
+            let Some(rest) = room.checked_sub(wanted) else { return false };
+            room = rest;
+        }
+        true
     }
 
     fn partitions(&self) -> impl Iterator<Item = &Arc<Partition>> {
@@ -205,8 +245,8 @@ impl Fetch {
         })
     }
 
-    /// Looks at all partitions; the first look is the one that says how far a follower is.
-    fn read(&self, first_look: bool) -> Found {
+    /// Looks at all partitions; the first look is the one that says how far a follower is. Blocking.
+    fn look(&self, first_look: bool) -> Found {
         let mut found = Found { response: FetchResponse::default(), bytes: 0, urgent: false };
         for topic in &self.topics {
             let asked = topic.topic.partitions.iter().zip(&topic.partitions);

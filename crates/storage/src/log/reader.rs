@@ -70,6 +70,19 @@ impl LogReader {
         self.shared.log_end_offset()
     }
 
+    /// How many bytes there are from `offset` on, or some more, if all of them are in the segment that is appended to: they
+    /// were written lately, and the operating system has them in memory. None for those that it may have to fetch from the
+    /// disk.
+    #[must_use]
+    pub fn recent_bytes_from(&self, offset: i64) -> Option<u64> {
+        if offset >= self.log_end_offset() {
+            return Some(0);
+        }
+        let segments = self.shared.segments();
+        let active = segments.last().filter(|active| offset >= active.base_offset())?;
+        active.bytes_from(offset).ok()
+    }
+
     /// Reads whole batches from the one that contains `start_offset`: at most `max_bytes`, except that with
     /// `min_one_message` the first comes however large it is; none that starts at or after `upper_bound_offset` (the high
     /// watermark for consumers, the log end offset for followers).

@@ -271,6 +271,11 @@ impl LogSegment {
         Ok(None)
     }
 
+    /// Bytes from `offset` to the end, and at most those between two index entries more.
+    pub(crate) fn bytes_from(&self, offset: i64) -> Result<u64> {
+        Ok(self.size().saturating_sub(self.lookup(offset)?))
+    }
+
     /// The start of a batch at or before the one that contains `offset`.
     fn lookup(&self, offset: i64) -> Result<u64> {
         let entry = self.offset_index.lookup(offset.saturating_sub(self.base_offset))?;
