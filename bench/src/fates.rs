@@ -90,15 +90,15 @@ impl Waits {
         };
         Self { count: waits.len(), p50: at(0.5), p999: at(0.999), max: at(1.0) }
     }
-
-    /// `p50 / p99.9 / max`.
-    #[must_use]
-    pub fn words(&self) -> String {
-        format!("{:.1} / {:.1} / {:.1}", self.p50, self.p999, self.max)
-    }
 }
 
 impl Pace {
+    /// `mean / least`.
+    #[must_use]
+    pub fn words(&self) -> String {
+        format!("{:.0} / {}", self.mean, self.least)
+    }
+
     /// Of these records' acknowledgements, all between `from` and `to`.
     #[must_use]
     pub fn of<'a>(fates: impl Iterator<Item = &'a Fate>, from: Duration, to: Duration) -> Self {

@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use anyhow::Result;
 use milena_bench::wire::{self, Wire};
-use milena_bench::{Client, Program, Stage, TwoLoops, table};
+use milena_bench::{Client, Pace, Program, Stage, TwoLoops, table};
 
 use crate::{Args, DEAD, PATIENCE, REPLICAS, SICK, Topic};
 
@@ -33,15 +33,15 @@ pub fn run(args: &Args, stage: &Stage, programs: &[(Client, Program)]) -> Result
         let loops = TwoLoops::read(&ended.said)?;
         let row = LoopsRow::of(&loops, args.settle as usize, fault_s);
         // A program that starts late makes up for it, and has more before the fault than it is to have.
-        let base = row.before.min((rate * 2 / 3) as f64);
+        let base = row.before.mean.min((rate * 2 / 3) as f64);
         lines.push_str(&format!("{}\n", ended.said.trim()));
         eprintln!("{}, leaders moved after {moved_s:.2} s", ended.said.trim());
         let back = row.back.map_or_else(|| "not at all".to_owned(), |second| format!("{second} s"));
         rows.push([
             client.name().to_owned(),
-            format!("{:.0}", row.before),
-            format!("{:.0} ({:.1} %)", row.after, 100.0 * row.after / base),
-            format!("{} ({:.1} %)", row.least, 100.0 * row.least as f64 / base),
+            row.before.words(),
+            row.after.words(),
+            format!("{:.1} %", 100.0 * row.after.mean / base),
             back,
             format!("{moved_s:.2} s"),
         ]);
@@ -55,9 +55,9 @@ pub fn run(args: &Args, stage: &Stage, programs: &[(Client, Program)]) -> Result
     );
     let heads = [
         "client",
-        "healthy acks/s before",
-        "after the fault, mean",
-        "after the fault, the worst second",
+        "healthy acks/s before: mean / worst second",
+        "after the fault",
+        "mean, of what was before",
         "sick partitions back after",
         "leaders moved after",
     ];
@@ -67,31 +67,29 @@ pub fn run(args: &Args, stage: &Stage, programs: &[(Client, Program)]) -> Result
 
 /// The figures of two loops.
 struct LoopsRow {
-    /// Healthy acknowledgements per second before the fault.
-    before: f64,
+    /// Healthy acknowledgements before the fault.
+    before: Pace,
     /// And after it.
-    after: f64,
-    least: u64,
+    after: Pace,
     /// Whole seconds from the fault's to the first one in which a sick partition had an acknowledgement.
     back: Option<usize>,
 }
 
 impl LoopsRow {
-    /// The first seconds, in which the program starts and connects, do not count; the second of the fault is neither before nor after, and the program's last one may be cut short.
+    /// The first seconds, in which the program starts and connects, do not count; the second of the fault is neither before nor
+    /// after, and the program's last one may be cut short.
     fn of(loops: &TwoLoops, settle: usize, fault_s: usize) -> Self {
-        let mean = |counts: &[u64]| counts.iter().sum::<u64>() as f64 / counts.len().max(1) as f64;
+        let pace = |counts: &[u64]| Pace {
+            mean: counts.iter().sum::<u64>() as f64 / counts.len().max(1) as f64,
+            least: counts.iter().copied().min().unwrap_or(0),
+        };
         let before = loops.healthy.get(settle..fault_s).unwrap_or_default();
         let end = loops.healthy.len().saturating_sub(1);
         let after = loops.healthy.get(fault_s + 1..end).unwrap_or_default();
         // What was on its way when the host died, or was taken in by the program's late start, is acknowledged within two seconds.
         let sick = loops.sick.get(fault_s + 2..).unwrap_or_default();
         let back = sick.iter().position(|count| *count > 0).map(|second| second + 2);
-        Self {
-            before: mean(before),
-            after: mean(after),
-            least: after.iter().copied().min().unwrap_or(0),
-            back,
-        }
+        Self { before: pace(before), after: pace(after), back }
     }
 }
 
@@ -106,8 +104,10 @@ mod tests {
             sick: vec![0, 500, 500, 500, 500, 100, 0, 0, 40, 900],
         };
         let row = LoopsRow::of(&loops, 2, 5);
-        assert_eq!((row.before, row.after, row.least, row.back), (1_000.0, 990.0, 980, Some(3)));
+        let before = Pace { mean: 2_900.0 / 3.0, least: 900 };
+        let after = Pace { mean: 990.0, least: 980 };
+        assert_eq!((row.before, row.after, row.back), (before, after, Some(3)));
         let row = LoopsRow::of(&TwoLoops::default(), 2, 5);
-        assert_eq!((row.least, row.back), (0, None));
+        assert_eq!((row.after.least, row.back), (0, None));
     }
 }
