@@ -43,7 +43,7 @@ pub(crate) enum Outcome {
     Done,
     /// Records failed; the command has said which.
     Failed,
-    /// By Ctrl-C or SIGTERM, before everything was done.
+    /// By Ctrl-C, SIGTERM or SIGHUP, before everything was done.
     Interrupted,
 }
 
@@ -111,7 +111,9 @@ fn init_log(cli: &Cli) {
         _ => "error,milena_storage=warn",
     };
     let filter = EnvFilter::try_from_default_env().unwrap_or_else(|_| EnvFilter::new(default));
-    tracing_subscriber::fmt().with_env_filter(filter).with_writer(io::stderr).init();
+    // A terminal that is gone takes no line, and no word about that either, which would be a panic.
+    let log = tracing_subscriber::fmt().with_env_filter(filter).with_writer(io::stderr);
+    log.log_internal_errors(false).init();
 }
 
 #[cfg(test)]

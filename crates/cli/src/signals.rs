@@ -1,4 +1,4 @@
-//! Ctrl-C and SIGTERM: the first asks to stop, the second to give up, the third ends the process.
+//! Ctrl-C, SIGTERM and SIGHUP: the first asks to stop, the second to give up, the third ends the process.
 
 use std::{future::pending, io, process};
 
@@ -45,19 +45,45 @@ impl Stop {
 }
 
 #[cfg(unix)]
-struct Terminate(tokio::signal::unix::Signal);
+struct Terminate {
+    terminate: tokio::signal::unix::Signal,
+    /// The terminal is gone. None where whoever started the process has it ignore that, as `nohup` does.
+    hang_up: Option<tokio::signal::unix::Signal>,
+}
 
 #[cfg(unix)]
 impl Terminate {
     fn new() -> io::Result<Self> {
-        tokio::signal::unix::signal(tokio::signal::unix::SignalKind::terminate()).map(Self)
+        use tokio::signal::unix::{SignalKind, signal};
+        let terminate = signal(SignalKind::terminate())?;
+        let hang_up = if ignores_hang_up() { None } else { Some(signal(SignalKind::hangup())?) };
+        Ok(Self { terminate, hang_up })
     }
 
     async fn received(&mut self) {
-        if self.0.recv().await.is_none() {
+        let hang_up = async {
+            match &mut self.hang_up {
+                Some(signal) => signal.recv().await,
+                None => pending().await,
+            }
+        };
+        let received = tokio::select! {
+            received = self.terminate.recv() => received,
+            received = hang_up => received,
+        };
+        if received.is_none() {
             pending::<()>().await;
         }
     }
+}
+
+/// Whether SIGHUP was ignored when the process began. Only Linux tells; elsewhere it is taken not to be.
+#[cfg(unix)]
+fn ignores_hang_up() -> bool {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let mask = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
+    // SIGHUP is signal 1, the lowest bit.
+    mask.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok()).is_some_and(|mask| mask & 1 == 1)
 }
 
 #[cfg(not(unix))]

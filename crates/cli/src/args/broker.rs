@@ -15,8 +15,8 @@ Examples:
 
 /// Run a broker, or a cluster of several
 ///
-/// Prints one line with its address, or all addresses separated by commas, on standard output when it serves, and its log on standard error. Ctrl-C and SIGTERM shut
-/// it down cleanly. While it runs, every `milena` command on the same data directory uses it.
+/// Prints one line with its address, or all addresses separated by commas, on standard output when it serves, and its log on standard error. Ctrl-C, SIGTERM and
+/// SIGHUP (unless it was started with nohup) shut it down cleanly. While it runs, every `milena` command on the same data directory uses it.
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct BrokerArgs {

@@ -15,13 +15,27 @@ fn acknowledged(totals: &str) -> usize {
 #[test]
 fn a_broker_ends_cleanly_and_gives_its_directory_free() {
     let place = Place::new();
-    for signal in [Signal::INT, Signal::TERM] {
+    for signal in [Signal::INT, Signal::TERM, Signal::HUP] {
         let (broker, bootstrap) = place.broker("0");
         place.run_with(&["produce", "-b", &bootstrap, "-t", "t"], "a\n").ok();
         broker.signal(signal);
         assert!(broker.finish().status.success());
+        assert!(place.data().join("logs/.kafka_cleanshutdown").exists(), "nothing to recover");
     }
-    assert_eq!(place.ok(&["consume", "-t", "t", "-e"]), "a\na\n");
+    assert_eq!(place.ok(&["consume", "-t", "t", "-e"]), "a\na\na\n");
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_broker_started_with_nohup_outlives_its_terminal() {
+    let place = Place::new();
+    let mut broker = place.start_with_nohup(&["broker", "--port", "0"]);
+    let bootstrap = broker.first_line();
+    broker.signal(Signal::HUP);
+    place.run_with(&["produce", "-b", &bootstrap, "-t", "t"], "a\n").ok();
+    broker.signal(Signal::TERM);
+    assert!(broker.finish().status.success());
+    assert_eq!(place.ok(&["consume", "-t", "t", "-e"]), "a\n");
 }
 
 #[test]

@@ -16,6 +16,8 @@ use tempfile::TempDir;
 /// Far more than anything here takes; a command that is not done by then hangs.
 const LIMIT: Duration = Duration::from_secs(300);
 
+const MILENA: &str = env!("CARGO_BIN_EXE_milena");
+
 /// The real records that the README produces.
 pub(crate) fn earthquakes() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/data/earthquakes.jsonl")
@@ -67,8 +69,8 @@ impl Place {
         path
     }
 
-    fn command<S: AsRef<OsStr>>(&self, args: &[S]) -> Command {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_milena"));
+    fn command<S: AsRef<OsStr>>(&self, program: &str, args: &[S]) -> Command {
+        let mut command = Command::new(program);
         command.args(args).current_dir(self.dir.path()).env("MILENA_DATA", self.data());
         command.env_remove("MILENA_BOOTSTRAP").env_remove("RUST_LOG");
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
@@ -77,9 +79,13 @@ impl Place {
 
     /// Starts a command; what it prints is kept until it is asked for.
     pub(crate) fn start<S: AsRef<OsStr>>(&self, args: &[S]) -> Running {
-        let child = self.command(args).spawn().expect("the command starts");
-        let pid = Pid::from_child(&child);
-        Running { child: Some(child), pid }
+        Running::new(self.command(MILENA, args))
+    }
+
+    /// As [`start`](Self::start), as `nohup` does it: SIGHUP is ignored from the beginning.
+    pub(crate) fn start_with_nohup(&self, args: &[&str]) -> Running {
+        let script = ["-c", "trap '' HUP; exec \"$0\" \"$@\"", MILENA];
+        Running::new(self.command("sh", &[&script[..], args].concat()))
     }
 
     /// Runs a command to its end, with this on its standard input.
@@ -152,6 +158,12 @@ impl Finished {
 }
 
 impl Running {
+    fn new(mut command: Command) -> Self {
+        let child = command.spawn().expect("the command starts");
+        let pid = Pid::from_child(&child);
+        Self { child: Some(child), pid }
+    }
+
     fn child(&mut self) -> &mut Child {
         self.child.as_mut().expect("it has not been waited for")
     }
