@@ -77,6 +77,11 @@ impl Cluster {
         })
     }
 
+    /// Whether it is a cluster of the user's, and not of a data directory.
+    pub(crate) fn is_remote(&self) -> bool {
+        self.origin == Origin::Remote
+    }
+
     /// bootstrap.servers.
     pub(crate) fn bootstrap(&self) -> &str {
         &self.bootstrap

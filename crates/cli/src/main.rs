@@ -14,6 +14,7 @@ mod metadata_cmd;
 mod output;
 mod produce;
 mod signals;
+mod silence;
 mod topics;
 
 use std::{

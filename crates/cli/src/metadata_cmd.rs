@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 use crate::{
     Outcome,
     args::{Global, MetadataArgs, Property},
-    client,
+    client::{self, Scope},
     cluster::Cluster,
     output::{Align, Sink, table},
     signals::Stop,
@@ -38,17 +38,18 @@ pub(crate) async fn run(global: &Global, args: &MetadataArgs) -> anyhow::Result<
         let (key, value) = WATCHED_AGE;
         settings.properties.insert(0, Property { key: key.to_owned(), value: value.to_owned() });
     }
-    let outcome = match client::admin(&cluster, &settings, true) {
-        Ok(admin) => {
-            let shown = tokio::select! {
-                shown = show(&admin, args, patience) => shown,
-                () = stop.asked(1) => Ok(()),
-            };
-            admin.close().await;
-            shown
-        }
-        Err(error) => Err(error),
-    };
+    let outcome =
+        match client::admin(&cluster, &settings, if args.watch { Scope::Watched } else { Scope::Shown }) {
+            Ok(admin) => {
+                let shown = tokio::select! {
+                    shown = show(&admin, args, patience) => shown,
+                    () = stop.asked(1) => Ok(()),
+                };
+                admin.close().await;
+                shown
+            }
+            Err(error) => Err(error),
+        };
     let closed = cluster.close().await;
     outcome?;
     closed?;

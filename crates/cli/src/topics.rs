@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use crate::{
     Outcome,
     args::{CreateArgs, DeleteArgs, DescribeArgs, Global, ListArgs, TopicsCommand},
-    client,
+    client::{self, Scope},
     cluster::Cluster,
     in_one_line,
     output::{Align, Sink, table},
@@ -26,7 +26,7 @@ pub(crate) async fn run(global: &Global, command: &TopicsCommand) -> anyhow::Res
         TopicsCommand::Describe(args) => &args.properties,
         TopicsCommand::Delete(args) => &args.properties,
     };
-    let outcome = match client::admin(&cluster, properties, false) {
+    let outcome = match client::admin(&cluster, properties, Scope::Requests) {
         Ok(admin) => tokio::select! {
             outcome = carry_out(&admin, command) => {
                 admin.close().await;

@@ -26,6 +26,7 @@ use crate::{
     admin::{Admin, AdminBuilder, AdminError, OffsetSpec, Refusal, Versioned},
     clock::Clock,
     driver::BuildError,
+    metadata::MetadataWatch,
 };
 
 /// Answers that wait for [`Consumer::next`]; fetching stops while so many do.
@@ -206,6 +207,11 @@ impl Consumer {
     /// A builder with Kafka's defaults.
     pub fn builder() -> ConsumerBuilder {
         ConsumerBuilder { client: Admin::builder(), fetch: FetchConfig::default(), error: None }
+    }
+
+    /// The cluster as this consumer sees it.
+    pub fn metadata(&self) -> MetadataWatch {
+        self.admin.metadata()
     }
 
     /// The ids of a topic's partitions.

@@ -2,6 +2,8 @@
 
 use std::net::TcpListener;
 
+use rustix::process::Signal;
+
 use crate::support::Place;
 
 #[test]
@@ -61,6 +63,31 @@ fn a_cluster_that_is_not_there() {
     assert!(error.contains(&address) && error.contains("refused"), "{error}");
     assert!(error.contains("standard input:1"), "{error}");
     assert!(!place.data().exists(), "a cluster was named, so no broker is started");
+}
+
+#[test]
+fn brokers_that_do_not_answer_are_named_while_they_are_waited_for() {
+    let place = Place::new();
+    let silent = TcpListener::bind("127.0.0.1:0").unwrap();
+    let refusing = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().to_string();
+    let silent_address = silent.local_addr().unwrap().to_string();
+    let list = format!("{refusing},{silent_address}");
+    for (command, limit) in [
+        (&["produce", "-t", "t"][..], "60000 ms have passed (max.block.ms)"),
+        (&["produce", "-t", "t", "-X", "max.block.ms=900000"], "900000 ms have passed (max.block.ms)"),
+        (&["consume", "-t", "t"], "60000 ms have passed (default.api.timeout.ms)"),
+        (&["topics", "list", "-X", "default.api.timeout.ms=70000"], "70000 ms have passed"),
+        (&["metadata"], "60000 ms have passed (default.api.timeout.ms)"),
+        (&["metadata", "--watch"], "until Ctrl-C"),
+    ] {
+        let mut running = place.start(&[command, &["-b", &list]].concat());
+        let told = running.first_error();
+        assert!(told.starts_with("milena: no broker has answered yet ("), "{told}");
+        assert!(told.contains(&refusing) && told.contains("refused"), "{told}");
+        assert!(told.contains(&silent_address) && told.contains(limit), "{told}");
+        running.signal(Signal::INT);
+        running.finish();
+    }
 }
 
 #[test]

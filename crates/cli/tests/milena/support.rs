@@ -184,21 +184,16 @@ impl Running {
 
     /// The lines of its output, each waited for. All are read, so that it never waits for us.
     pub(crate) fn lines(&mut self) -> impl Iterator<Item = String> + use<> {
-        let stdout = BufReader::new(self.child().stdout.take().expect("its output was not taken before"));
+        let stdout = self.child().stdout.take().expect("its output was not taken before");
         let mut stderr = self.child().stderr.take().expect("its errors were not taken before");
         thread::spawn(move || std::io::copy(&mut stderr, &mut std::io::sink()));
-        let (tell, told) = mpsc::channel();
-        thread::spawn(move || {
-            for line in stdout.lines() {
-                let _ = tell.send(line);
-            }
-        });
-        let next = move || match told.recv_timeout(LIMIT) {
-            Ok(line) => Some(line.expect("readable output").trim_end().to_owned()),
-            Err(mpsc::RecvTimeoutError::Disconnected) => None,
-            Err(mpsc::RecvTimeoutError::Timeout) => panic!("no line in time"),
-        };
-        std::iter::from_fn(next)
+        lines_of(stdout)
+    }
+
+    /// Waits for the first line of its errors, and keeps on reading.
+    pub(crate) fn first_error(&mut self) -> String {
+        let stderr = self.child().stderr.take().expect("its errors were not taken before");
+        lines_of(stderr).next().expect("a line")
     }
 
     /// Reads so many bytes of its output, and closes it.
@@ -253,4 +248,20 @@ impl Drop for Running {
     fn drop(&mut self) {
         self.end();
     }
+}
+
+/// Lines, each waited for; all are read.
+fn lines_of(stream: impl std::io::Read + Send + 'static) -> impl Iterator<Item = String> {
+    let (tell, told) = mpsc::channel();
+    thread::spawn(move || {
+        for line in BufReader::new(stream).lines() {
+            let _ = tell.send(line);
+        }
+    });
+    let next = move || match told.recv_timeout(LIMIT) {
+        Ok(line) => Some(line.expect("readable output").trim_end().to_owned()),
+        Err(mpsc::RecvTimeoutError::Disconnected) => None,
+        Err(mpsc::RecvTimeoutError::Timeout) => panic!("no line in time"),
+    };
+    std::iter::from_fn(next)
 }
