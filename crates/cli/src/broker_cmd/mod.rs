@@ -10,7 +10,10 @@ use std::{
 };
 
 use anyhow::{Context as _, anyhow};
-use milena_broker::{Broker, BrokerConfig, BrokerError, EmbeddedCluster, ListenerConfig};
+use milena_broker::{
+    Broker, BrokerConfig, BrokerError, DataDirState, EmbeddedCluster, ListenerConfig,
+    config::DEFAULT_LISTENER,
+};
 
 use crate::{
     Outcome,
@@ -29,6 +32,7 @@ pub(crate) async fn run(global: &Global, args: &BrokerArgs) -> anyhow::Result<Ou
         return several::run(global, args, brokers, &stop).await;
     }
     let config = config(&global.data, args).await?;
+    try_ports(&global.data, config.listeners.iter().map(|listener| listener.bind))?;
     let broker = start(config).await?;
     Lent::forget(&global.data);
     let mut out = Sink::stdout();
@@ -84,12 +88,29 @@ async fn resolve(host: &str, port: u16) -> anyhow::Result<SocketAddr> {
     addresses.next().ok_or_else(|| anyhow!("--host {host} has no address: name an address of this machine"))
 }
 
+/// Finds out whether the ports can be had before anything is written for brokers that cannot come up: a start that fails
+/// leaves nothing behind. Where brokers run on the directory that is what is wrong, and they have the ports.
+fn try_ports(dir: &Path, addresses: impl IntoIterator<Item = SocketAddr>) -> anyhow::Result<()> {
+    if !matches!(DataDirState::of(dir), Ok(DataDirState::Free)) {
+        return Ok(());
+    }
+    for address in addresses {
+        std::net::TcpListener::bind(address).map_err(|source| {
+            port_error(&BrokerError::Bind { listener: DEFAULT_LISTENER.to_owned(), address, source })
+        })?;
+    }
+    Ok(())
+}
+
+/// Of a [`BrokerError::Bind`], with what to do.
+fn port_error(error: &dyn std::error::Error) -> anyhow::Error {
+    anyhow!("{error}: choose another --port (0 lets the system choose) or --host")
+}
+
 async fn start(config: BrokerConfig) -> anyhow::Result<Broker> {
     Broker::start(config).await.map_err(|error| match error {
         BrokerError::InvalidConfig(_) => usage_error(error),
-        BrokerError::Bind { .. } => {
-            anyhow!("{error}: choose another --port (0 lets the system choose) or --host")
-        }
+        BrokerError::Bind { .. } => port_error(&error),
         error => error.into(),
     })
 }

@@ -2,14 +2,15 @@
 
 use std::{
     io::{self, IsTerminal as _, Write as _},
+    net::SocketAddr,
     sync::Arc,
     time::Duration,
 };
 
-use anyhow::{Context as _, anyhow};
+use anyhow::Context as _;
 use milena_broker::{BrokerConfig, BrokerError, ClusterError, EmbeddedCluster};
 
-use super::{properties, resolve};
+use super::{port_error, properties, resolve, try_ports};
 use crate::{
     Outcome,
     args::{BrokerArgs, Global},
@@ -74,6 +75,11 @@ async fn start(global: &Global, args: &BrokerArgs, brokers: i32) -> anyhow::Resu
             _ => properties::set(&mut unused, key, value).map_err(usage_error)?,
         }
     }
+    // With port 0 the system chooses each, and with none for all of them the cluster says so.
+    let port_of =
+        |further: i32| Some(first.port()).filter(|port| *port != 0)?.checked_add(further.try_into().ok()?);
+    let port = |further| port_of(further).map(|port| SocketAddr::new(first.ip(), port));
+    try_ports(&global.data, (0..brokers).map_while(port))?;
     let (fsync, settings) = (args.fsync, args.properties.clone());
     let configure = move |config: &mut BrokerConfig| {
         config.fsync = fsync;
@@ -84,9 +90,7 @@ async fn start(global: &Global, args: &BrokerArgs, brokers: i32) -> anyhow::Resu
     };
     builder.configure(configure).start().await.map_err(|error| match error {
         ClusterError::Cluster(BrokerError::InvalidConfig(_)) => usage_error(error),
-        ClusterError::Broker { source: BrokerError::Bind { .. }, .. } => {
-            anyhow!("{error}: choose another --port (0 lets the system choose them) or --host")
-        }
+        ClusterError::Broker { source: BrokerError::Bind { .. }, .. } => port_error(&error),
         error => error.into(),
     })
 }

@@ -115,6 +115,12 @@ fn a_directory_or_a_port_that_is_taken() {
     assert!(error.contains(file.to_str().unwrap()) && error.contains("--data"), "{error}");
     assert!(error.contains("is no directory"), "{error}");
     let port = bootstrap.rsplit_once(':').unwrap().1;
-    let error = place.run(&["broker", "--port", port, "--data", "elsewhere"]).error(1);
-    assert!(error.contains(&bootstrap) && error.contains("--port"), "{error}");
+    let error = place.run(&["broker", "--port", port]).error(1);
+    assert!(error.contains(&broker.id()), "what is wrong is that it runs already: {error}");
+    for brokers in [&[][..], &["--brokers", "1"], &["--brokers", "3"]] {
+        let command = [&["broker", "--port", port, "--data", "elsewhere"], brokers].concat();
+        let error = place.run(&command).error(1);
+        assert!(error.contains(&bootstrap) && error.contains("--port"), "{error}");
+        assert!(!place.data().with_file_name("elsewhere").exists(), "something is left behind");
+    }
 }
