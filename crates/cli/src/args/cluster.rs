@@ -13,7 +13,7 @@ Examples:
 Faults stay until they are healed, also when the broker is killed and restarted. Two faults of one kind add up.
 
 Programs may say the same on the Unix socket that DIR/milena.control names: a JSON object a line, such as
-{\"command\":\"kill\",\"broker\":2}, is answered with a line, {\"ok\":true} or {\"ok\":false,\"error\":\"...\"}.";
+{\"command\":\"kill\",\"broker\":2}, is answered with a line, {\"ok\":true} or {\"ok\":false,\"error\":\"...\"}; a \"note\" says what to know about it.";
 
 /// Kill, pause, cut off and heal the brokers of a running `milena broker --brokers N`
 ///
@@ -76,7 +76,8 @@ pub(crate) enum ClusterCommand {
     },
     /// A broker's disk has no room
     DiskFull { broker: i32 },
-    /// A broker's disk does not sync; a log that has seen it wants a restart
+    /// A broker's disk does not sync; a log that has seen it wants a restart. It shows where the brokers run with --fsync
+    /// every-batch or interval=MS
     FsyncFails { broker: i32 },
     /// What a broker appends takes longer
     SlowDisk {

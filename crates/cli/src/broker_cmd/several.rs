@@ -34,7 +34,7 @@ pub(super) async fn run(
     let dir = &global.data;
     let cluster = Arc::new(start(global, args, brokers).await?);
     Lent::forget(dir);
-    let control = ControlServer::start(dir, &cluster)
+    let control = ControlServer::start(dir, &cluster, args.fsync)
         .with_context(|| format!("no control socket for the cluster on {}", dir.display()))?;
     let mut out = Sink::stdout();
     let bootstrap = cluster.bootstrap();

@@ -22,6 +22,9 @@ pub(super) struct Answer {
     pub(super) ok: bool,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) error: Option<String>,
+    /// What the caller should know, though it was done.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) note: Option<String>,
     /// The answer to `status`.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(super) brokers: Vec<Broker>,

@@ -20,6 +20,7 @@ use crate::{
     args::{ClusterArgs, ClusterCommand, Global},
     output::{Align, Sink, table},
 };
+    say,
 
 pub(crate) async fn run(global: &Global, args: ClusterArgs) -> anyhow::Result<Outcome> {
     let (dir, command) = (global.data.clone(), args.command);
@@ -37,6 +38,9 @@ pub(crate) async fn run(global: &Global, args: ClusterArgs) -> anyhow::Result<Ou
     Ok(Outcome::Done)
 }
 
+    if let Some(note) = answer.note {
+        say(&note);
+    }
 /// Blocking: a controlled shutdown is answered when it is done.
 fn ask(dir: &Path, command: &ClusterCommand) -> anyhow::Result<Answer> {
     let socket = match DataDirState::of(dir)? {

@@ -2,7 +2,7 @@
 
 use std::{path::Path, sync::Arc};
 
-use milena_broker::EmbeddedCluster;
+use milena_broker::{EmbeddedCluster, FsyncPolicy};
 use tokio::task::JoinHandle;
 
 use super::control::Place;
@@ -26,13 +26,17 @@ impl ControlServer {
     ///
     /// # Errors
     /// The system's.
-    pub(crate) fn start(dir: &Path, cluster: &Arc<EmbeddedCluster>) -> std::io::Result<Self> {
+    pub(crate) fn start(
+        dir: &Path,
+        cluster: &Arc<EmbeddedCluster>,
+        fsync: FsyncPolicy,
+    ) -> std::io::Result<Self> {
         use std::os::unix::fs::PermissionsExt as _;
 
         let place = Place::make(dir)?;
         let listener = tokio::net::UnixListener::bind(&place.socket)?;
         std::fs::set_permissions(&place.socket, std::fs::Permissions::from_mode(0o600))?;
-        let task = tokio::spawn(unix::serve(listener, Arc::downgrade(cluster)));
+        let task = tokio::spawn(unix::serve(listener, Arc::downgrade(cluster), fsync));
         Ok(Self { task, _place: place })
     }
 }
@@ -43,7 +47,7 @@ impl ControlServer {
     ///
     /// # Errors
     /// Always.
-    pub(crate) fn start(_: &Path, _: &Arc<EmbeddedCluster>) -> std::io::Result<Self> {
+    pub(crate) fn start(_: &Path, _: &Arc<EmbeddedCluster>, _: FsyncPolicy) -> std::io::Result<Self> {
         Err(std::io::ErrorKind::Unsupported.into())
     }
 }
@@ -56,7 +60,7 @@ mod unix {
         time::Duration,
     };
 
-    use milena_broker::{EmbeddedCluster, FaultGuard, Intercept, InterceptAction};
+    use milena_broker::{EmbeddedCluster, FaultGuard, FsyncPolicy, Intercept, InterceptAction};
     use tokio::{
         io::{AsyncBufReadExt as _, AsyncReadExt as _, AsyncWriteExt as _, BufReader},
         net::{UnixListener, UnixStream},
@@ -71,13 +75,18 @@ mod unix {
     /// Far more than any command has.
     const MAX_LINE: u64 = 64 * 1024;
 
-    pub(super) async fn serve(listener: UnixListener, cluster: Weak<EmbeddedCluster>) {
+    /// What `fsync-fails` is told where nothing is synced.
+    const NO_FSYNC: &str = "the brokers run with --fsync os, which never syncs before it acknowledges: the fault shows \
+                            only when a segment is full or a broker stops; start them with --fsync every-batch, or \
+                            interval=MS, to see it";
+
+    pub(super) async fn serve(listener: UnixListener, cluster: Weak<EmbeddedCluster>, fsync: FsyncPolicy) {
         let mut connections = JoinSet::new();
         loop {
             tokio::select! {
                 accepted = listener.accept() => match accepted {
                     Ok((stream, _)) => {
-                        connections.spawn(converse(stream, cluster.clone()));
+                        connections.spawn(converse(stream, cluster.clone(), fsync));
                     }
                     Err(error) => {
                         tracing::warn!(%error, "the control socket does not accept");
@@ -89,7 +98,11 @@ mod unix {
         }
     }
 
-    async fn converse(stream: UnixStream, cluster: Weak<EmbeddedCluster>) -> io::Result<()> {
+    async fn converse(
+        stream: UnixStream,
+        cluster: Weak<EmbeddedCluster>,
+        fsync: FsyncPolicy,
+    ) -> io::Result<()> {
         let (read, mut write) = stream.into_split();
         let mut read = BufReader::new(read);
         loop {
@@ -99,7 +112,12 @@ mod unix {
             }
             let Some(cluster) = cluster.upgrade() else { return Ok(()) };
             let answer = match serde_json::from_str(&line) {
-                Ok(command) => obey(&cluster, command).await,
+                Ok(command) => {
+                    let is_unseen =
+                        fsync == FsyncPolicy::Os && matches!(command, ClusterCommand::FsyncFails { .. });
+                    let note = is_unseen.then(|| NO_FSYNC.to_owned());
+                    obey(&cluster, command).await.map(|answer| Answer { note, ..answer })
+                }
                 Err(error) => Err(format!("not a command: {error}")),
             };
             drop(cluster);

@@ -123,6 +123,22 @@ fn faults_are_made_shown_and_healed() {
 }
 
 #[test]
+fn a_fault_that_nobody_would_see_is_said() {
+    let place = Place::new();
+    let (cluster, _) = place.cluster();
+    let done = place.run(&["cluster", "fsync-fails", "2"]);
+    assert!(done.status.success(), "{done:?}");
+    assert!(done.stderr.contains("--fsync os") && done.stderr.contains("--fsync every-batch"), "{done:?}");
+    cluster.signal(Signal::TERM);
+    cluster.finish();
+    let mut cluster = place.start(&["broker", "--port", "0", "--fsync", "every-batch"]);
+    cluster.first_line();
+    let done = place.run(&["cluster", "fsync-fails", "2"]);
+    assert!(done.status.success() && done.stderr.is_empty(), "{done:?}");
+    place.ok(&["cluster", "heal"]);
+}
+
+#[test]
 fn what_cannot_be_done_is_said() {
     let place = Place::new();
     let nobody = place.run(&["cluster", "kill", "1"]).error(1);
