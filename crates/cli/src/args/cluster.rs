@@ -23,6 +23,9 @@ Programs may say the same on the Unix socket that DIR/milena.control names: a JS
 pub(crate) struct ClusterArgs {
     #[command(subcommand)]
     pub(crate) command: ClusterCommand,
+    /// How long the cluster may take to do it, in milliseconds, or with a unit: 200ms, 2s
+    #[arg(long, global = true, value_name = "TIME", default_value = "30s", value_parser = millis)]
+    pub(crate) timeout: u64,
 }
 
 /// What is asked of a cluster, on the command line and on its control socket.

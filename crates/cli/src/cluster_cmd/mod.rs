@@ -6,6 +6,7 @@ mod server;
 use std::{
     io::{BufRead as _, BufReader, Write as _},
     path::Path,
+    time::Duration,
 };
 
 use anyhow::{Context as _, anyhow};
@@ -19,15 +20,26 @@ use crate::{
     Outcome,
     args::{ClusterArgs, ClusterCommand, Global},
     output::{Align, Sink, table},
-};
     say,
+};
 
 pub(crate) async fn run(global: &Global, args: ClusterArgs) -> anyhow::Result<Outcome> {
-    let (dir, command) = (global.data.clone(), args.command);
+    let (dir, command, limit) = (global.data.clone(), args.command, Duration::from_millis(args.timeout));
     let asked = command.clone();
-    let answer = tokio::task::spawn_blocking(move || ask(&dir, &asked)).await??;
+    let asking = tokio::task::spawn_blocking(move || ask(&dir, &asked));
+    // The thread that waits does not keep the process.
+    let answer = tokio::time::timeout(limit, asking).await.map_err(|_| {
+        anyhow!(
+            "the cluster on {} has not answered for {limit:?}: what it was told may still be done, `milena cluster status` \
+             shows whether it answers at all, and --timeout lets it take longer",
+            global.data.display()
+        )
+    })???;
     if let Some(error) = answer.error {
         return Err(anyhow!(error));
+    }
+    if let Some(note) = answer.note {
+        say(&note);
     }
     if let ClusterCommand::Status { json } = command {
         let text = if json { lines(&answer.brokers) } else { brokers(&answer.brokers) };
@@ -38,9 +50,6 @@ pub(crate) async fn run(global: &Global, args: ClusterArgs) -> anyhow::Result<Ou
     Ok(Outcome::Done)
 }
 
-    if let Some(note) = answer.note {
-        say(&note);
-    }
 /// Blocking: a controlled shutdown is answered when it is done.
 fn ask(dir: &Path, command: &ClusterCommand) -> anyhow::Result<Answer> {
     let socket = match DataDirState::of(dir)? {

@@ -3,7 +3,7 @@
 use std::{
     io::{BufRead as _, BufReader, ErrorKind, Write as _},
     net::{SocketAddr, TcpStream},
-    os::unix::net::UnixStream,
+    os::unix::net::{UnixListener, UnixStream},
     path::Path,
     time::Duration,
 };
@@ -136,6 +136,21 @@ fn a_fault_that_nobody_would_see_is_said() {
     let done = place.run(&["cluster", "fsync-fails", "2"]);
     assert!(done.status.success() && done.stderr.is_empty(), "{done:?}");
     place.ok(&["cluster", "heal"]);
+}
+
+#[test]
+fn a_cluster_that_does_not_answer_is_not_waited_for_for_ever() {
+    let place = Place::new();
+    let (_cluster, _) = place.cluster();
+    let pointer = place.data().join("milena.control");
+    let path = std::fs::read_to_string(&pointer).unwrap();
+    let silent_path = place.data().join("silent");
+    let _silent = UnixListener::bind(&silent_path).unwrap();
+    std::fs::write(&pointer, silent_path.to_str().unwrap()).unwrap();
+    let error = place.run(&["cluster", "stop", "1", "--timeout", "300ms"]).error(1);
+    assert!(error.contains("has not answered for 300ms") && error.contains("--timeout"), "{error}");
+    std::fs::write(&pointer, path).unwrap();
+    place.ok(&["cluster", "--timeout", "300s", "stop", "1"]);
 }
 
 #[test]
