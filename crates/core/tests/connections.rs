@@ -81,17 +81,17 @@ fn connections_15_the_setup_timeout_grows_only_on_failed_connects() {
     harness.advance(secs(6));
     // Many failed handshakes later the host is gone: the first timeout is still the shortest.
     harness.peer.broker(1).reach = Reach::Swallows;
-    harness.peer.connects.clear();
+    harness.peer.resolves.clear();
     harness.advance(secs(150));
-    assert_gaps(&harness.peer.connect_gaps(), &[11_000, 21_000, 31_000, 31_000]);
+    assert_gaps(&harness.peer.resolve_gaps(), &[11_000, 21_000, 31_000, 31_000]);
     // Once the socket opened it is short again.
     harness.peer.broker(1).reach = Reach::Accepts;
     harness.run_until(secs(60), |h| h.engine.network.state(1) == ConnectionState::CheckingApiVersions);
     harness.peer.broker(1).reach = Reach::Swallows;
     harness.advance(secs(2));
-    harness.peer.connects.clear();
+    harness.peer.resolves.clear();
     harness.advance(secs(40));
-    assert_gaps(&harness.peer.connect_gaps(), &[21_000]);
+    assert_gaps(&harness.peer.resolve_gaps(), &[21_000]);
 }
 
 #[test]
@@ -347,14 +347,17 @@ fn connections_21_while_nobody_is_connected_the_next_is_tried_beside_a_slow_one(
     assert_eq!((found.node, found.readiness), (2, NodeReadiness::CanConnect));
 }
 
+fn address_of(n: usize) -> SocketAddr {
+    address(u8::try_from(n).expect("few"))
+}
+
 /// Broker 1 behind a name with these addresses, each as reachable as said; the last one is its own.
 fn behind(reaches: &[Reach]) -> Harness<Bare> {
     let mut harness = Bare::harness(1, &config(1));
-    let addresses: Vec<IpAddr> =
-        (0..reaches.len()).map(|n| IpAddr::from([10, 0, 1, u8::try_from(n).expect("few")])).collect();
-    for (address, reach) in addresses.iter().zip(reaches) {
-        harness.peer.add_address(1, SocketAddr::new(*address, 9092)).reach = *reach;
+    for (n, reach) in reaches.iter().enumerate() {
+        harness.peer.add_address(1, address_of(n)).reach = *reach;
     }
+    let addresses = (0..reaches.len()).map(|n| address_of(n).ip()).collect();
     harness.peer.dns.insert("b1".to_owned(), Ok(addresses));
     harness
 }
@@ -390,13 +393,43 @@ fn unhealthy_39_a_race_that_nobody_wins_ends_after_the_setup_timeout() {
     assert!(!harness.engine.network.ready(1, began_at));
     harness.run_until(secs(15), |h| h.engine.network.state(1) == ConnectionState::Disconnected);
     assert!(harness.now - began_at >= secs(8), "10 s, give or take the jitter");
-    assert_eq!(harness.peer.connects.len(), 2);
-    // What either socket says later means nothing.
-    for connection in 1..=2 {
+    let attempts = harness.peer.connects.len() as u64;
+    assert!((9..=14).contains(&attempts), "both, and one anew each second: {attempts}");
+    // What any socket says later means nothing.
+    for connection in 1..=attempts {
         harness.schedule(ms(1), Event::Connected { connection: ConnectionId(connection) });
     }
     harness.advance(ms(10));
     assert_eq!(harness.engine.network.state(1), ConnectionState::Disconnected);
+}
+
+#[test]
+fn unhealthy_39_a_host_that_comes_back_is_found_within_a_second() {
+    for reaches in [&[Reach::Swallows][..], &[Reach::Swallows; 3]] {
+        let mut harness = behind(reaches);
+        assert!(!harness.engine.network.ready(1, harness.now));
+        harness.advance(ms(6_400));
+        // The first sockets go on, and one tries anew: a host that takes longer than a second to connect to is reached, too.
+        assert_eq!(harness.peer.opening(), reaches.len() + 1);
+        let tried_anew: Vec<SocketAddr> = tried(&harness).split_off(reaches.len());
+        assert!((5..=6).contains(&tried_anew.len()), "{tried_anew:?}");
+        assert!(
+            tried_anew.iter().enumerate().all(|(n, address)| *address == tried(&harness)[n % reaches.len()])
+        );
+        for n in 0..reaches.len() {
+            harness.peer.add_address(1, address_of(n)).reach = Reach::Accepts;
+        }
+        let came_back_at = harness.now;
+        harness.run_until(secs(5), |h| h.engine.network.state(1) == ConnectionState::Ready);
+        assert!(harness.now - came_back_at <= ms(1_020), "{:?}", harness.now - came_back_at);
+        harness.advance(secs(60));
+        assert_eq!(harness.engine.network.state(1), ConnectionState::Ready);
+        assert_eq!(
+            (harness.peer.connections_of(1).len(), harness.peer.opening()),
+            (1, 0),
+            "the others are closed"
+        );
+    }
 }
 
 #[test]

@@ -2,25 +2,15 @@
 //!
 //! Kafka's source: `ClusterConnectionStates`. This part decides about times and addresses; `NetworkClient` talks.
 
-use std::{
-    collections::{BTreeMap, VecDeque},
-    net::SocketAddr,
-    sync::Arc,
-    time::Duration,
-};
+use std::{collections::BTreeMap, net::SocketAddr, sync::Arc, time::Duration};
 
 use rand::rngs::SmallRng;
 
 use super::{
-    ConnectionId, NodeApiVersions, NodeId, in_flight_requests::InFlightRequests, suspicion::ResponseTimes,
+    ConnectionId, NodeApiVersions, NodeId, connect_race::ConnectRace, in_flight_requests::InFlightRequests,
+    suspicion::ResponseTimes,
 };
 use crate::{backoff::ExponentialBackoff, cluster::Node, config::ClientConfig, time::Instant};
-
-/// The most addresses of one host that are tried; a resolver that answers more is not believed.
-const ADDRESSES_MAX: usize = 64;
-
-/// While an address neither answers nor refuses, the next one of the host is tried beside it after so long (RFC 8305).
-const ADDRESS_STAGGER: Duration = Duration::from_millis(250);
 
 /// How far a connection has come.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -77,13 +67,10 @@ pub(super) struct NodeConnection {
     /// `host:port`, for people.
     pub(super) address: Arc<str>,
     pub(super) state: ConnectionState,
-    /// The socket, from the attempt to open it until it is closed; none while the host is being resolved. While several
-    /// addresses race it is the one begun last.
+    /// The socket, while it is open.
     pub(super) connection: Option<ConnectionId>,
-    /// The others of that race.
-    rivals: Vec<(ConnectionId, SocketAddr)>,
-    /// While connecting with addresses untried: when the next one joins the race.
-    pub(super) next_address_at: Instant,
+    /// The sockets that are being opened.
+    pub(super) race: ConnectRace,
     pub(super) in_flight: InFlightRequests,
     /// Set exactly while the state is `Ready`.
     pub(super) api_versions: Option<NodeApiVersions>,
@@ -104,8 +91,7 @@ pub(super) struct NodeConnection {
     pub(super) suspected_since: Option<Instant>,
     /// True for a bootstrap address that the metadata no longer names: it serves until a named broker is ready.
     pub(super) retiring: bool,
-    /// Addresses that this resolution gave and that are still untried.
-    untried: VecDeque<SocketAddr>,
+    /// Where the socket leads, or led last.
     last_address: Option<SocketAddr>,
     /// Set after an established connection dropped: that address is the last to be tried again.
     skip: Option<SocketAddr>,
@@ -122,8 +108,7 @@ impl NodeConnection {
             node,
             state: ConnectionState::Disconnected,
             connection: None,
-            rivals: Vec::new(),
-            next_address_at: Instant::FAR_FUTURE,
+            race: ConnectRace::default(),
             in_flight: InFlightRequests::default(),
             api_versions: None,
             throttled_until: Instant::ORIGIN,
@@ -135,7 +120,6 @@ impl NodeConnection {
             answered_at: Instant::ORIGIN,
             suspected_since: None,
             retiring: false,
-            untried: VecDeque::new(),
             last_address: None,
             skip: None,
             failed_attempts: 0,
@@ -183,69 +167,19 @@ impl NodeConnection {
             self.connecting_since = now;
         }
         self.setup_deadline = now + backoffs.setup.after(self.failed_connects, rng);
-        let attempt = match self.untried.pop_front() {
-            Some(address) => {
-                if let (Some(connection), Some(address)) = (self.connection.take(), self.last_address) {
-                    self.rivals.push((connection, address));
-                }
-                self.last_address = Some(address);
-                Attempt::Connect(address)
-            }
-            None => Attempt::Resolve,
-        };
-        self.next_address_at =
-            if self.untried.is_empty() { Instant::FAR_FUTURE } else { now + ADDRESS_STAGGER };
-        attempt
+        self.race.next(now).map_or(Attempt::Resolve, Attempt::Connect)
     }
 
     /// One of the race's sockets is open: it is the connection. Gives the others, to be closed.
     pub(super) fn won(&mut self, winner: ConnectionId) -> Vec<ConnectionId> {
-        let mut others = Vec::new();
-        for (connection, address) in std::mem::take(&mut self.rivals) {
-            if connection == winner {
-                others.extend(self.connection.replace(winner));
-                self.last_address = Some(address);
-            } else {
-                others.push(connection);
-            }
-        }
+        let (address, others) = self.race.won(winner);
+        (self.connection, self.last_address) = (Some(winner), address);
         others
-    }
-
-    /// One of the race's sockets did not open; true if another one still may.
-    pub(super) fn lost(&mut self, loser: ConnectionId) -> bool {
-        let before = self.rivals.len();
-        self.rivals.retain(|(connection, _)| *connection != loser);
-        if self.rivals.len() < before {
-            return true;
-        }
-        self.connection = None;
-        if !self.untried.is_empty() {
-            // The next address joins the race at once.
-            return false;
-        }
-        let Some((connection, address)) = self.rivals.pop() else { return false };
-        (self.connection, self.last_address) = (Some(connection), Some(address));
-        true
-    }
-
-    /// The sockets of a race that is over without a winner, but for the last.
-    pub(super) fn take_rivals(&mut self) -> Vec<ConnectionId> {
-        std::mem::take(&mut self.rivals).into_iter().map(|(connection, _)| connection).collect()
     }
 
     /// Takes the resolver's addresses; the one whose established connection dropped last comes last.
     pub(super) fn resolved(&mut self, addresses: Vec<SocketAddr>) {
-        self.untried = addresses.into_iter().take(ADDRESSES_MAX).collect();
-        if let Some(at) = self.skip.take().and_then(|skip| self.untried.iter().position(|a| *a == skip)) {
-            let skipped = self.untried.remove(at);
-            self.untried.extend(skipped);
-        }
-    }
-
-    /// True when an address of this resolution is left to try without a backoff.
-    pub(super) fn has_untried(&self) -> bool {
-        !self.untried.is_empty()
+        self.race.resolved(addresses, self.skip.take());
     }
 
     /// The socket did not open.
@@ -256,7 +190,6 @@ impl NodeConnection {
     /// The socket is open: from now on a failure is not the network's way to the host.
     pub(super) fn opened(&mut self, handshake: Duration, now: Instant) {
         self.state = ConnectionState::CheckingApiVersions;
-        self.next_address_at = Instant::FAR_FUTURE;
         self.failed_connects = 0;
         self.setup_deadline = now + handshake;
         self.last_used = now;
@@ -274,13 +207,11 @@ impl NodeConnection {
     /// The attempt or the connection ended; a backoff begins unless it was the client that did not need it any more.
     pub(super) fn ended(&mut self, wanted: bool, backoffs: &Backoffs, rng: &mut SmallRng, now: Instant) {
         if matches!(self.state, ConnectionState::CheckingApiVersions | ConnectionState::Ready) {
-            self.untried.clear();
             self.skip = self.last_address.filter(|_| wanted);
         }
         self.state = ConnectionState::Disconnected;
         self.connection = None;
         self.api_versions = None;
-        self.next_address_at = Instant::FAR_FUTURE;
         self.setup_deadline = Instant::FAR_FUTURE;
         self.retry_at = now;
         if wanted {
@@ -327,12 +258,9 @@ impl ClusterConnectionStates {
         self.nodes.remove(&node);
     }
 
-    /// Gives the node a connection.
+    /// Whose socket it is.
     pub(super) fn bind(&mut self, node: NodeId, connection: ConnectionId) {
-        if let Some(state) = self.nodes.get_mut(&node) {
-            state.connection = Some(connection);
-            self.by_connection.insert(connection, node);
-        }
+        self.by_connection.insert(connection, node);
     }
 
     /// Forgets a connection: what its socket still says means nothing.

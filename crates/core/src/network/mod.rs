@@ -3,6 +3,7 @@
 //! [`NetworkClient`] is the whole of it; it knows nodes and requests, but no metadata.
 
 mod cluster_connection_states;
+mod connect_race;
 mod handshake;
 mod in_flight_requests;
 mod network_client;

@@ -7,7 +7,7 @@
 mod events;
 mod selection;
 
-use std::{collections::VecDeque, sync::Arc, time::Duration};
+use std::{collections::VecDeque, net::SocketAddr, sync::Arc, time::Duration};
 
 use milena_protocol::{ApiKey, VersionRange};
 use rand::{SeedableRng, rngs::SmallRng};
@@ -18,6 +18,7 @@ use super::{
     ClientRequest, Completion, ConnectionId, ConnectionState, NodeApiVersions, NodeId, RequestFailure,
     RequestToken,
     cluster_connection_states::{Attempt, Backoffs, ClusterConnectionStates},
+    connect_race::ConnectRace,
     handshake,
     in_flight_requests::{InFlightRequest, Purpose},
 };
@@ -175,17 +176,37 @@ impl NetworkClient {
 
     fn begin_attempt(&mut self, node: NodeId, now: Instant) {
         let Some(state) = self.nodes.get_mut(node) else { return };
-        let (host, port) = (Arc::clone(&state.node.host), state.node.port);
-        let command = match state.begin(&self.backoffs, &mut self.rng, now) {
-            Attempt::Resolve => Command::Resolve { node, host, port },
-            Attempt::Connect(address) => {
-                self.last_connection += 1;
-                let connection = ConnectionId(self.last_connection);
-                self.nodes.bind(node, connection);
-                Command::Connect { connection, node, address }
+        match state.begin(&self.backoffs, &mut self.rng, now) {
+            Attempt::Resolve => {
+                let (host, port) = (Arc::clone(&state.node.host), state.node.port);
+                self.commands.push_back(Command::Resolve { node, host, port });
             }
-        };
-        self.commands.push_back(command);
+            Attempt::Connect(address) => self.connect(node, address, ConnectRace::began),
+        }
+    }
+
+    /// None of a host's addresses answers: one is tried anew, beside what goes on.
+    fn begin_anew(&mut self, node: NodeId, now: Instant) {
+        let next = self.nodes.get_mut(node).and_then(|state| state.race.next_anew(now));
+        let Some((address, before)) = next else { return };
+        if let Some(before) = before {
+            self.drop_connection(before);
+        }
+        self.connect(node, address, ConnectRace::began_anew);
+    }
+
+    fn connect(
+        &mut self,
+        node: NodeId,
+        address: SocketAddr,
+        began: impl Fn(&mut ConnectRace, ConnectionId, SocketAddr),
+    ) {
+        let Some(state) = self.nodes.get_mut(node) else { return };
+        self.last_connection += 1;
+        let connection = ConnectionId(self.last_connection);
+        began(&mut state.race, connection, address);
+        self.nodes.bind(node, connection);
+        self.commands.push_back(Command::Connect { connection, node, address });
     }
 
     /// True when the node is connected, its versions are known and it is not throttled.
@@ -397,7 +418,7 @@ impl NetworkClient {
             let suspicion = self.suspicion_floor.and_then(|floor| state.suspect_at(floor));
             state
                 .setup_deadline
-                .min(state.next_address_at)
+                .min(state.race.next_at())
                 .min(request)
                 .min(idle)
                 .min(suspicion.unwrap_or(Instant::FAR_FUTURE))

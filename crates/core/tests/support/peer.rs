@@ -1,7 +1,7 @@
 //! Pretended brokers: who can be reached, what they answer, and what they saw.
 
 use std::{
-    collections::BTreeMap,
+    collections::{BTreeMap, BTreeSet},
     fmt::Write as _,
     net::{IpAddr, Ipv4Addr, SocketAddr},
     time::Duration,
@@ -132,6 +132,7 @@ pub struct Peer {
     pub closes: Vec<(Instant, SocketAddr)>,
     scripts: BTreeMap<i16, Script>,
     open: BTreeMap<ConnectionId, SocketAddr>,
+    opening: BTreeSet<ConnectionId>,
 }
 
 impl Peer {
@@ -149,6 +150,7 @@ impl Peer {
             closes: Vec::new(),
             scripts: BTreeMap::new(),
             open: BTreeMap::new(),
+            opening: BTreeSet::new(),
         };
         for id in 1..=brokers {
             peer.add_broker(id);
@@ -207,6 +209,16 @@ impl Peer {
         self.connects.windows(2).map(|pair| pair[1].0 - pair[0].0).collect()
     }
 
+    /// The times between questions for a host's addresses.
+    pub fn resolve_gaps(&self) -> Vec<Duration> {
+        self.resolves.windows(2).map(|pair| pair[1].0 - pair[0].0).collect()
+    }
+
+    /// How many sockets wait for a host that swallows everything.
+    pub fn opening(&self) -> usize {
+        self.opening.len()
+    }
+
     /// The open connections of a broker, oldest first.
     pub fn connections_of(&self, broker: i32) -> Vec<ConnectionId> {
         let of = |address: &SocketAddr| self.brokers.get(address).is_some_and(|b| b.id == broker);
@@ -237,6 +249,7 @@ impl Peer {
     }
 
     pub(super) fn close(&mut self, connection: ConnectionId, now: Instant) {
+        self.opening.remove(&connection);
         if let Some(address) = self.open.remove(&connection) {
             self.closes.push((now, address));
         }
@@ -260,8 +273,10 @@ impl Peer {
     pub(super) fn connect(&mut self, connection: ConnectionId, address: SocketAddr, now: Instant) -> Reach {
         self.connects.push((now, address));
         let reach = self.brokers.get(&address).map_or(Reach::Swallows, |broker| broker.reach);
-        if reach == Reach::Accepts {
-            self.open.insert(connection, address);
+        match reach {
+            Reach::Accepts => drop(self.open.insert(connection, address)),
+            Reach::Swallows => drop(self.opening.insert(connection)),
+            Reach::Refuses => {}
         }
         reach
     }

@@ -34,8 +34,12 @@ impl NetworkClient {
             let Some(state) = self.nodes.get(node) else { continue };
             if now >= state.setup_deadline {
                 self.setup_timed_out(node, now);
-            } else if now >= state.next_address_at {
-                self.begin_attempt(node, now);
+            } else if now >= state.race.next_at() {
+                if state.race.has_untried() {
+                    self.begin_attempt(node, now);
+                } else {
+                    self.begin_anew(node, now);
+                }
             } else if state.in_flight.next_deadline().is_some_and(|at| now >= at) {
                 let reason = "a request was not answered in time";
                 self.disconnect(node, DisconnectCause::RequestTimedOut, reason, now);
@@ -78,12 +82,12 @@ impl NetworkClient {
     }
 
     fn setup_timed_out(&mut self, node: NodeId, now: Instant) {
-        let state = self.nodes.get(node).map(|state| (state.state, state.connection));
+        let state = self.nodes.get(node).map(|state| (state.state, state.race.is_empty()));
         match state {
-            Some((ConnectionState::Connecting, Some(_))) => {
+            Some((ConnectionState::Connecting, false)) => {
                 self.connect_failed(node, "no connection in time", now);
             }
-            Some((ConnectionState::Connecting, None)) => self.connect_failed(node, "no address in time", now),
+            Some((ConnectionState::Connecting, true)) => self.connect_failed(node, "no address in time", now),
             _ => {
                 let reason = "the broker does not say which versions it speaks";
                 self.disconnect(node, DisconnectCause::SetupFailed, reason, now);
@@ -110,7 +114,7 @@ impl NetworkClient {
         now: Instant,
     ) {
         let Some(state) = self.nodes.get_mut(node) else { return };
-        let asked = state.state == ConnectionState::Connecting && state.connection.is_none();
+        let asked = state.state == ConnectionState::Connecting && state.race.is_empty();
         if !asked || *state.node.host != *host {
             return;
         }
@@ -128,11 +132,11 @@ impl NetworkClient {
     fn connect_failed(&mut self, node: NodeId, reason: &str, now: Instant) {
         let Some(state) = self.nodes.get_mut(node) else { return };
         state.connect_failed();
-        if !state.has_untried() {
+        if !state.race.has_untried() {
             self.disconnect(node, DisconnectCause::SetupFailed, reason, now);
             return;
         }
-        if let Some(connection) = state.connection.take() {
+        if let Some(connection) = state.race.give_up_last() {
             self.drop_connection(connection);
         }
         self.begin_attempt(node, now);
@@ -239,7 +243,7 @@ impl NetworkClient {
         match self.state(node) {
             ConnectionState::Connecting => {
                 self.drop_connection(connection);
-                let others = self.nodes.get_mut(node).is_some_and(|state| state.lost(connection));
+                let others = self.nodes.get_mut(node).is_some_and(|state| state.race.lost(connection));
                 if !others {
                     self.connect_failed(node, reason, now);
                 }
@@ -257,7 +261,7 @@ impl NetworkClient {
         if state.state == ConnectionState::Disconnected {
             return;
         }
-        let (connection, rivals) = (state.connection, state.take_rivals());
+        let (connection, rivals) = (state.connection, state.race.end());
         let unwanted = matches!(cause, DisconnectCause::Idle | DisconnectCause::Dropped);
         // Who went without an answer, or does not let anybody in, is no better than one who is silent.
         let owed = state.in_flight.oldest().map(|oldest| oldest.sent_at);
@@ -279,7 +283,7 @@ impl NetworkClient {
         }
     }
 
-    fn drop_connection(&mut self, connection: ConnectionId) {
+    pub(super) fn drop_connection(&mut self, connection: ConnectionId) {
         self.nodes.unbind(connection);
         // Harmless when the driver has seen its end already: it forgets it all the same.
         self.commands.push_back(crate::engine::Command::Close { connection });
