@@ -130,6 +130,24 @@ fn unhealthy_36_a_suspect_is_asked_nothing_and_the_others_at_most_four_times_a_s
 }
 
 #[test]
+fn unhealthy_36_one_more_suspect_makes_nobody_ask_more_often() {
+    let mut test = Test::warm(config(), 4, &[1, 2, 3, 4]);
+    let began_at = test.harness.now;
+    let mut under_way = Vec::new();
+    // Suspicion falls three times within a step: as when leaders wait for one slow follower.
+    for broker in 2..=4 {
+        host_down(&mut test, broker);
+        send_for(&mut test, ms(80), &[0, 1, 2, 3], &mut under_way);
+    }
+    send_for(&mut test, secs(3), &[0, 1, 2, 3], &mut under_way);
+    let asked = test.harness.peer.asked(ApiKey::Metadata);
+    let asked: Vec<Instant> =
+        asked.into_iter().map(|request| request.at).filter(|at| *at > began_at).collect();
+    assert!(asked.len() > 8, "{asked:?}");
+    assert!(asked.windows(2).all(|pair| pair[1] - pair[0] >= ms(250)), "{asked:?}");
+}
+
+#[test]
 fn unhealthy_36_it_goes_at_once_where_a_hint_says() {
     let mut test = three(config());
     // Broker 3 swallows the first batch and then says, about the second, that another one leads.

@@ -65,6 +65,8 @@ pub struct MetadataUpdater {
     known_nodes: Option<Arc<Cluster>>,
     /// While a broker is suspected: when to ask again what it leads.
     ask_leaders_at: Instant,
+    /// A step after the last time: one more suspect does not make it more often.
+    may_ask_leaders_at: Instant,
 }
 
 impl MetadataUpdater {
@@ -82,6 +84,7 @@ impl MetadataUpdater {
             polled_at: Instant::ORIGIN,
             known_nodes: None,
             ask_leaders_at: Instant::FAR_FUTURE,
+            may_ask_leaders_at: Instant::ORIGIN,
         }
     }
 
@@ -161,7 +164,10 @@ impl MetadataUpdater {
         }
         let suspected = |node| network.is_suspected(node);
         let lead = network.any_suspected() && metadata.ask_about_leaders(suspected);
-        self.ask_leaders_at = if lead { now + SUSPICION_INTERVAL } else { Instant::FAR_FUTURE };
+        if lead {
+            self.may_ask_leaders_at = now + SUSPICION_INTERVAL;
+        }
+        self.ask_leaders_at = if lead { self.may_ask_leaders_at } else { Instant::FAR_FUTURE };
     }
 
     /// Asks another broker what one that is silent was asked.
@@ -353,9 +359,9 @@ impl MetadataUpdater {
                 metadata.request_update(RefreshReason::Connecting(node));
             }
             StateChange::Ready if node >= 0 => metadata.note_broker_ready(),
-            // The next turn asks. Its history says that it is silent, so what is asked goes to others.
+            // The next turn asks, unless one has asked just now. Its history says that it is silent, so what is asked goes to others.
             StateChange::Suspected { silent } => {
-                self.ask_leaders_at = Instant::ORIGIN;
+                self.ask_leaders_at = self.ask_leaders_at.min(self.may_ask_leaders_at);
                 metadata.note_connection_failure(&format!("{address} has not answered for {silent:?}"));
             }
             StateChange::Connecting | StateChange::Ready | StateChange::Cleared => {}
