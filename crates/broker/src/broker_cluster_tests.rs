@@ -2,7 +2,6 @@
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
-use std::time::Duration;
 
 use milena_protocol::messages::alter_partition_reassignments_request::{
     ReassignablePartition, ReassignableTopic,
@@ -19,123 +18,17 @@ use milena_protocol::messages::{
 };
 use milena_protocol::{ErrorCode, Uuid};
 use milena_storage::fs::MemoryFileSystem;
-use tokio::time::timeout;
 
-use crate::controller::{CreateTopic, TopicSelector};
-use crate::faults::{BrokerFaults, Host};
+use crate::controller::{ControllerState, PartitionState, TopicSelector, TopicState};
+use crate::faults::Host;
 use crate::metadata_cache::NO_LEADER;
 use crate::network::InterBrokerConnection;
-use crate::registry::{ClusterRegistry, RegistryConfig, RegistryStore};
-use crate::{Broker, BrokerConfig, ListenerConfig};
-
-const SESSION: Duration = Duration::from_millis(400);
-const PATIENCE: Duration = Duration::from_secs(90);
-const INTERNAL: &str = "INTERNAL";
-
-/// A registry and its brokers, each of which may be down.
-struct Cluster {
-    registry: Arc<ClusterRegistry>,
-    configs: BTreeMap<i32, BrokerConfig>,
-    brokers: BTreeMap<i32, Broker>,
-}
-
-impl Cluster {
-    async fn start(ids: impl IntoIterator<Item = i32>) -> Self {
-        let store = RegistryStore::new(MemoryFileSystem::shared(), "cluster".as_ref(), "cluster.json");
-        let config = RegistryConfig { session_timeout: SESSION };
-        let registry = Arc::new(ClusterRegistry::open(store, config).unwrap());
-        let mut cluster = Self { registry, configs: BTreeMap::new(), brokers: BTreeMap::new() };
-        for id in ids {
-            let internal = ListenerConfig { name: INTERNAL.to_owned(), ..ListenerConfig::loopback(0) };
-            let config = BrokerConfig {
-                node_id: id,
-                file_system: MemoryFileSystem::shared(),
-                listeners: vec![ListenerConfig::loopback(0), internal],
-                inter_broker_listener_name: Some(INTERNAL.to_owned()),
-                default_replication_factor: 3,
-                ..BrokerConfig::new(format!("broker-{id}"))
-            };
-            cluster.configs.insert(id, config);
-            cluster.start_broker(id).await;
-        }
-        cluster.wait("a controller that knows all", Self::all_know_all).await;
-        cluster
-    }
-
-    async fn start_broker(&mut self, id: i32) {
-        let broker =
-            Broker::start_in(self.configs[&id].clone(), self.registry.clone(), BrokerFaults::none(id))
-                .await
-                .unwrap();
-        self.brokers.insert(id, broker);
-    }
-
-    fn all_know_all(&self) -> bool {
-        let knows_all = |broker: &Broker| {
-            let cache = broker.node().metadata_cache.load();
-            self.brokers.keys().all(|id| cache.broker(*id).is_some())
-        };
-        self.controller().is_some() && self.brokers.values().all(knows_all)
-    }
-
-    fn controller(&self) -> Option<&Broker> {
-        self.brokers.values().find(|broker| broker.node().controller.is_active())
-    }
-
-    /// Waits for something that the cluster does by itself.
-    async fn wait(&self, what: &str, is_so: impl Fn(&Self) -> bool) {
-        let waiting = async {
-            let mut ticks = tokio::time::interval(Duration::from_millis(5));
-            while !is_so(self) {
-                ticks.tick().await;
-            }
-        };
-        assert!(timeout(PATIENCE, waiting).await.is_ok(), "there never was {what}");
-    }
-
-    async fn create(&self, name: &str, replicas: &[i32]) -> Uuid {
-        let topic = CreateTopic {
-            name: name.to_owned(),
-            id: Uuid([name.as_bytes()[0]; 16]),
-            num_partitions: -1,
-            replication_factor: -1,
-            assignments: vec![(0, replicas.to_vec())],
-            configs: Vec::new(),
-        };
-        let controller = &self.controller().unwrap().node().controller;
-        controller.create_topics(vec![topic], false, PATIENCE).await.remove(0).unwrap().id
-    }
-
-    /// Who leads the topic's only partition, as each broker's cache has it.
-    fn leaders(&self, topic: &str) -> BTreeMap<i32, Option<(i32, i32)>> {
-        let of = |broker: &Broker| {
-            let cache = broker.node().metadata_cache.load();
-            let partition = cache.topic(topic)?.partition(0)?;
-            Some((partition.leader, partition.leader_epoch))
-        };
-        self.brokers.iter().map(|(id, broker)| (*id, of(broker))).collect()
-    }
-
-    fn all_see(&self, topic: &str, leader: i32) -> bool {
-        self.leaders(topic).values().all(|seen| seen.is_some_and(|(seen, _)| seen == leader))
-    }
-
-    fn serves(&self, id: i32, topic: &str) -> bool {
-        let partition = self.brokers[&id].node().replica_manager.partition(topic, 0);
-        partition.is_ok_and(|partition| partition.check_leader(-1).is_ok())
-    }
-
-    async fn connect(&self, id: i32, listener: &str) -> InterBrokerConnection {
-        let address = self.brokers[&id].listener_address(listener).unwrap();
-        InterBrokerConnection::connect(&Host::alone(-1), 1, &address.ip().to_string(), address.port())
-            .await
-            .unwrap()
-    }
-}
+use crate::test_cluster::{INTERNAL, PATIENCE, TestCluster};
+use crate::{Broker, BrokerConfig};
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn controller_17_create_topics_answers_when_every_cache_knows_and_every_leader_serves() {
-    let cluster = Cluster::start([1, 2, 3]).await;
+    let cluster = TestCluster::start([1, 2, 3]).await;
     for (name, replicas) in [("a", [1, 2, 3]), ("b", [2, 3, 1]), ("c", [3, 1, 2])] {
         cluster.create(name, &replicas).await;
         // No waiting from here on.
@@ -154,7 +47,7 @@ async fn controller_17_create_topics_answers_when_every_cache_knows_and_every_le
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn controller_18_a_killed_broker_loses_its_leaderships_and_comes_back_as_a_follower() {
-    let mut cluster = Cluster::start([1, 2, 3]).await;
+    let mut cluster = TestCluster::start([1, 2, 3]).await;
     cluster.create("t", &[2, 3, 1]).await;
     drop(cluster.brokers.remove(&2));
     cluster.wait("a new leader", |cluster| cluster.all_see("t", 3) && cluster.serves(3, "t")).await;
@@ -172,7 +65,7 @@ async fn controller_18_a_killed_broker_loses_its_leaderships_and_comes_back_as_a
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn controller_16_a_dead_controller_is_replaced_in_a_higher_epoch() {
-    let mut cluster = Cluster::start([1, 2, 3]).await;
+    let mut cluster = TestCluster::start([1, 2, 3]).await;
     cluster.create("t", &[2, 3, 1]).await;
     let first = cluster.controller().unwrap().node_id();
     let epoch = cluster.registry.cluster_state().controller_epoch;
@@ -190,7 +83,7 @@ async fn controller_16_a_dead_controller_is_replaced_in_a_higher_epoch() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn controller_15_a_bounce_is_noticed_before_the_session_ends() {
-    let mut cluster = Cluster::start([1, 2, 3]).await;
+    let mut cluster = TestCluster::start([1, 2, 3]).await;
     cluster.create("t", &[3, 2]).await;
     let epoch = cluster.brokers[&3].node().obedience.broker_epoch();
     drop(cluster.brokers.remove(&3));
@@ -201,7 +94,7 @@ async fn controller_15_a_bounce_is_noticed_before_the_session_ends() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn elections_22_a_broker_that_stops_hands_over_first() {
-    let mut cluster = Cluster::start([1, 2, 3]).await;
+    let mut cluster = TestCluster::start([1, 2, 3]).await;
     cluster.create("t", &[3, 1, 2]).await;
     cluster.create("alone", &[3]).await;
     cluster.brokers.remove(&3).unwrap().shutdown().await.unwrap();
@@ -215,7 +108,7 @@ async fn elections_22_a_broker_that_stops_hands_over_first() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn fencing_08_and_09_hold_on_the_wire() {
-    let cluster = Cluster::start([1, 2]).await;
+    let cluster = TestCluster::start([1, 2]).await;
     let id = cluster.create("t", &[1, 2]).await;
     let broker_epoch = cluster.brokers[&1].node().obedience.broker_epoch();
     let controller_epoch = cluster.registry.cluster_state().controller_epoch;
@@ -260,16 +153,23 @@ fn stop(controller_epoch: i32, broker_epoch: i64, leader_epoch: i32) -> StopRepl
 
 /// A test that is the controller of one broker.
 struct ByHand {
-    cluster: Cluster,
+    cluster: TestCluster,
     connection: InterBrokerConnection,
     controller_epoch: i32,
     broker_epoch: i64,
 }
 
 impl ByHand {
+    const TOPIC: Uuid = Uuid([b't'; 16]);
+
     async fn start() -> Self {
-        let cluster = Cluster::start([1, 2]).await;
-        let controller_epoch = cluster.registry.cluster_state().controller_epoch;
+        let cluster = TestCluster::start([1, 2]).await;
+        // What is durable has the topic; the controller of the cluster knows nothing of it.
+        let mut state = ControllerState::clone(&cluster.registry.cluster_state());
+        let (id, partitions) = (Self::TOPIC, vec![PartitionState::new(vec![1], |_| true)]);
+        state.topics.insert("t".to_owned(), TopicState { id, configs: BTreeMap::new(), partitions });
+        let controller_epoch = state.controller_epoch;
+        cluster.registry.write(Arc::new(state)).unwrap();
         let broker_epoch = cluster.brokers[&1].node().obedience.broker_epoch();
         let connection = cluster.connect(1, INTERNAL).await;
         Self { cluster, connection, controller_epoch, broker_epoch }
@@ -277,6 +177,10 @@ impl ByHand {
 
     /// Has broker 1 lead partition 0 in this epoch, alone.
     async fn lead(&mut self, leader_epoch: i32, replicas: &[i32]) -> ErrorCode {
+        self.lead_in(Self::TOPIC, leader_epoch, replicas).await
+    }
+
+    async fn lead_in(&mut self, topic_id: Uuid, leader_epoch: i32, replicas: &[i32]) -> ErrorCode {
         let partition = LeaderAndIsrPartitionState {
             leader: 1,
             leader_epoch,
@@ -286,7 +190,7 @@ impl ByHand {
         };
         let topic_states = vec![LeaderAndIsrTopicState {
             topic_name: "t".to_owned(),
-            topic_id: Uuid([b't'; 16]),
+            topic_id,
             partition_states: vec![partition],
         }];
         let (controller_epoch, broker_epoch) = (self.controller_epoch, self.broker_epoch);
@@ -327,6 +231,15 @@ async fn fencing_11_who_is_no_replica_takes_no_role() {
     assert_eq!(broker.leader_epoch(), None);
 }
 
+/// It was decided before the topic was deleted, and comes when this broker has given up what it had of it.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn fencing_11_a_role_in_a_topic_that_is_no_more_creates_no_log() {
+    let mut broker = ByHand::start().await;
+    let deleted = Uuid([b'd'; 16]);
+    assert_eq!(broker.lead_in(deleted, 4, &[1]).await, ErrorCode::UNKNOWN_TOPIC_OR_PARTITION);
+    assert_eq!(broker.leader_epoch(), None);
+}
+
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn fencing_12_stop_replica_obeys_leader_epochs() {
     let mut broker = ByHand::start().await;
@@ -346,7 +259,7 @@ async fn fencing_12_stop_replica_obeys_leader_epochs() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn requests_between_brokers_are_refused_on_a_listener_for_clients() {
-    let cluster = Cluster::start([1]).await;
+    let cluster = TestCluster::start([1]).await;
     let mut connection = cluster.connect(1, "PLAINTEXT").await;
     let code = ErrorCode::CLUSTER_AUTHORIZATION_FAILED;
     let update = UpdateMetadataRequest { controller_epoch: 99, broker_epoch: -1, ..Default::default() };
@@ -375,7 +288,7 @@ async fn requests_between_brokers_are_refused_on_a_listener_for_clients() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn replicas_move_and_preferred_leaders_lead_again_when_an_administrator_says_so() {
-    let cluster = Cluster::start([1, 2, 3]).await;
+    let cluster = TestCluster::start([1, 2, 3]).await;
     cluster.create("t", &[1, 2]).await;
     let controller = cluster.controller().unwrap().node_id();
     let mut connection = cluster.connect(controller, "PLAINTEXT").await;
@@ -384,7 +297,7 @@ async fn replicas_move_and_preferred_leaders_lead_again_when_an_administrator_sa
     let request = AlterPartitionReassignmentsRequest { topics: vec![topic], ..Default::default() };
     let response = connection.call(1, &request).await.unwrap();
     assert_eq!(response.responses[0].partitions[0].error_code, ErrorCode::NONE);
-    let state = |cluster: &Cluster| cluster.registry.cluster_state().partition("t", 0).unwrap().clone();
+    let state = |cluster: &TestCluster| cluster.state("t");
     cluster
         .wait("the end of the move", |cluster| {
             let partition = state(cluster);
@@ -408,7 +321,7 @@ async fn replicas_move_and_preferred_leaders_lead_again_when_an_administrator_sa
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn settings_are_changed_through_any_broker_and_reach_every_broker() {
-    let cluster = Cluster::start([1, 2, 3]).await;
+    let cluster = TestCluster::start([1, 2, 3]).await;
     cluster.create("t", &[1, 2]).await;
     let controller = cluster.controller().unwrap().node_id();
     let other = [1, 2, 3].into_iter().find(|id| *id != controller).unwrap();
@@ -452,7 +365,7 @@ async fn settings_are_changed_through_any_broker_and_reach_every_broker() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_topic_is_created_by_naming_it_to_any_broker() {
-    let cluster = Cluster::start([1, 2, 3]).await;
+    let cluster = TestCluster::start([1, 2, 3]).await;
     let controller = cluster.controller().unwrap().node_id();
     for other in [1, 2, 3].into_iter().filter(|id| *id != controller) {
         let mut connection = cluster.connect(other, "PLAINTEXT").await;

@@ -69,6 +69,8 @@ mod replica_manager;
 #[doc(hidden)]
 pub mod simulation;
 mod task_gate;
+#[cfg(test)]
+mod test_cluster;
 mod topic_configs;
 
 /// The pure engines of a cluster, for a simulation of one: everything here is decisions, and no promise of stability.

@@ -7,7 +7,6 @@
 //! high watermark (KIP-1166), leader hints (KIP-951) from version 16 on. From version 11 on a consumer that names its rack
 //! may read from followers (KIP-392), and is sent to one if `replica_selector` says so.
 
-use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -20,7 +19,7 @@ use milena_protocol::{ErrorCode, VersionRange};
 use tokio::time::{Instant, timeout_at};
 
 use super::RequestContext;
-use super::leader_hints::{self, LEADER_MOVED};
+use super::leader_hints::LeaderHints;
 use crate::blocking::blocking;
 use crate::config::ReplicaSelector;
 use crate::network::{Answer, CloseReason, Reply};
@@ -85,26 +84,18 @@ fn add_leader_hints(response: &mut FetchResponse, context: &RequestContext) {
     if context.version() < LEADER_HINT_VERSION {
         return;
     }
-    let mut leaders = BTreeMap::new();
+    let mut hints = LeaderHints::new(context);
     for topic in &mut response.responses {
-        let moved = topic.partitions.iter_mut().filter(|data| LEADER_MOVED.contains(&data.error_code));
-        for data in moved {
-            let Ok(name) = context.topic_name(topic.topic_id) else { continue };
-            let Some(hint) = leader_hints::find(context, &name, data.partition_index) else { continue };
-            data.current_leader =
-                LeaderIdAndEpoch { leader_id: hint.leader_id, leader_epoch: hint.leader_epoch };
-            leaders.extend(hint.endpoint.map(|endpoint| (hint.leader_id, endpoint)));
+        let name = || context.topic_name(topic.topic_id).ok();
+        for data in &mut topic.partitions {
+            if let Some((leader_id, leader_epoch)) = hints.leader(data.error_code, name, data.partition_index)
+            {
+                data.current_leader = LeaderIdAndEpoch { leader_id, leader_epoch };
+            }
         }
     }
-    response.node_endpoints = leaders
-        .into_iter()
-        .map(|(node_id, endpoint)| NodeEndpoint {
-            node_id,
-            host: endpoint.host,
-            port: endpoint.port,
-            rack: endpoint.rack,
-        })
-        .collect();
+    response.node_endpoints =
+        hints.endpoints(|node_id, at| NodeEndpoint { node_id, host: at.host, port: at.port, rack: at.rack });
 }
 
 /// A fetch whose partitions have been looked up.

@@ -9,7 +9,6 @@
 //! Not served: transactional batches (INVALID_TXN_STATE); `record_errors`, since a batch is refused whole and the reason is
 //! in `error_message`.
 
-use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -19,12 +18,12 @@ use milena_protocol::messages::produce_response::{
 };
 use milena_protocol::messages::{ProduceRequest, ProduceResponse, TopicProduceData};
 use milena_protocol::records::{BatchHeader, Compression};
-use milena_protocol::{ErrorCode, VersionRange};
+use milena_protocol::{ErrorCode, Uuid, VersionRange};
 use milena_storage::FsyncPolicy;
 use tokio::time::{Instant, timeout_at};
 
 use super::RequestContext;
-use super::leader_hints::{self, LEADER_MOVED};
+use super::leader_hints::LeaderHints;
 use crate::blocking::blocking;
 use crate::metadata_cache::is_internal_topic;
 use crate::network::{CloseReason, Reply};
@@ -131,32 +130,20 @@ fn add_leader_hints(response: &mut ProduceResponse, context: &RequestContext) {
     if context.version() < LEADER_HINT_VERSION {
         return;
     }
-    let mut leaders = BTreeMap::new();
+    let mut hints = LeaderHints::new(context);
     for topic in &mut response.responses {
-        let moved =
-            topic.partition_responses.iter_mut().filter(|answer| LEADER_MOVED.contains(&answer.error_code));
-        for answer in moved {
-            let name = if context.version() < TOPIC_ID_VERSION {
-                Ok(topic.name.as_str().into())
-            } else {
-                context.topic_name(topic.topic_id)
-            };
-            let Ok(name) = name else { continue };
-            let Some(hint) = leader_hints::find(context, &name, answer.index) else { continue };
-            answer.current_leader =
-                LeaderIdAndEpoch { leader_id: hint.leader_id, leader_epoch: hint.leader_epoch };
-            leaders.extend(hint.endpoint.map(|endpoint| (hint.leader_id, endpoint)));
+        let name = || match context.version() < TOPIC_ID_VERSION {
+            true => Some(topic.name.as_str().into()),
+            false => context.topic_name(topic.topic_id).ok(),
+        };
+        for answer in &mut topic.partition_responses {
+            if let Some((leader_id, leader_epoch)) = hints.leader(answer.error_code, name, answer.index) {
+                answer.current_leader = LeaderIdAndEpoch { leader_id, leader_epoch };
+            }
         }
     }
-    response.node_endpoints = leaders
-        .into_iter()
-        .map(|(node_id, endpoint)| NodeEndpoint {
-            node_id,
-            host: endpoint.host,
-            port: endpoint.port,
-            rack: endpoint.rack,
-        })
-        .collect();
+    response.node_endpoints =
+        hints.endpoints(|node_id, at| NodeEndpoint { node_id, host: at.host, port: at.port, rack: at.rack });
 }
 
 /// With acks=0 there is no answer; when something failed, closing the connection is the only way to say so.
@@ -195,7 +182,7 @@ impl Appends {
         let mut partition_responses = Vec::with_capacity(topic.partition_data.len());
         for data in topic.partition_data {
             let result = match &name {
-                Ok(name) => self.partition(name, data.index, data.records),
+                Ok(name) => self.partition(name, topic.topic_id, data.index, data.records),
                 Err(code) => Err((*code).into()),
             };
             partition_responses.push(answer(data.index, result.as_ref().map(|(_, appended)| appended)));
@@ -230,6 +217,7 @@ impl Appends {
     fn partition(
         &self,
         topic: &str,
+        topic_id: Uuid,
         index: i32,
         records: Option<Bytes>,
     ) -> Result<(Arc<Partition>, Appended), Refusal> {
@@ -242,7 +230,10 @@ impl Appends {
         let records = records.unwrap_or_default();
         self.check_first_batch(&records)?;
         let replicas = &self.node.replica_manager;
-        let partition = replicas.partition(topic, index)?;
+        let partition = match self.version < TOPIC_ID_VERSION {
+            true => replicas.partition(topic, index)?,
+            false => replicas.partition_of(topic, topic_id, index)?,
+        };
         let acks_all = self.request.acks == ALL_ACKS;
         let appended = partition.append(records, acks_all, self.node.clock.now_ms(), replicas.now())?;
         Ok((partition, appended))
