@@ -95,24 +95,20 @@ pub struct FollowerAppend {
 }
 
 /// The logs of the partitions that a [`ReplicaFetcher`] follows. Each change is made for a leader epoch and must be refused
-/// with FENCED_LEADER_EPOCH once the partition has a newer one, under the lock that guards its role.
+/// with FENCED_LEADER_EPOCH once the partition has a newer one, under the lock that guards its role; and it is made for a
+/// topic id and must be refused once the partition is one of another topic with the same name, whatever its epoch.
 pub trait FollowerLogs {
     /// The log's end.
     ///
     /// # Errors
     /// When the partition is not here.
-    fn log_end(&mut self, partition: &TopicPartition) -> Result<LogEnd, ErrorCode>;
+    fn log_end(&mut self, partition: &FollowedPartition) -> Result<LogEnd, ErrorCode>;
 
     /// Appends, and takes over the leader's high watermark as far as the log goes.
     ///
     /// # Errors
     /// When it is not appended.
-    fn append(
-        &mut self,
-        partition: &TopicPartition,
-        leader_epoch: i32,
-        append: FollowerAppend,
-    ) -> Result<(), ErrorCode>;
+    fn append(&mut self, partition: &FollowedPartition, append: FollowerAppend) -> Result<(), ErrorCode>;
 
     /// Cuts off what differs from a leader whose last epoch at or below the log's last one ends as `leader_end` says: see
     /// [`truncation_offset`].
@@ -121,8 +117,7 @@ pub trait FollowerLogs {
     /// When it is not cut.
     fn truncate(
         &mut self,
-        partition: &TopicPartition,
-        leader_epoch: i32,
+        partition: &FollowedPartition,
         leader_end: &EpochEndOffset,
     ) -> Result<(), ErrorCode>;
 
@@ -130,23 +125,13 @@ pub trait FollowerLogs {
     ///
     /// # Errors
     /// When it is not cut.
-    fn truncate_to(
-        &mut self,
-        partition: &TopicPartition,
-        leader_epoch: i32,
-        offset: i64,
-    ) -> Result<(), ErrorCode>;
+    fn truncate_to(&mut self, partition: &FollowedPartition, offset: i64) -> Result<(), ErrorCode>;
 
     /// Forgets everything and starts anew at `offset`.
     ///
     /// # Errors
     /// When it is not done.
-    fn restart_at(
-        &mut self,
-        partition: &TopicPartition,
-        leader_epoch: i32,
-        offset: i64,
-    ) -> Result<(), ErrorCode>;
+    fn restart_at(&mut self, partition: &FollowedPartition, offset: i64) -> Result<(), ErrorCode>;
 }
 
 /// Where the leader epoch of a reader's last record ends in a log, if the reader has records that the log does not: what
@@ -206,8 +191,7 @@ pub struct ReplicaFetcher {
 
 #[derive(Debug)]
 struct FetchState {
-    topic_id: Uuid,
-    leader_epoch: i32,
+    followed: FollowedPartition,
     phase: Phase,
     /// Not to be asked for before.
     delayed_until: Duration,
@@ -247,22 +231,22 @@ impl ReplicaFetcher {
     /// Follows a partition, from the end of its log; one that is followed already goes on in its new epoch.
     pub fn add_partition(&mut self, partition: FollowedPartition) {
         self.names.insert(partition.topic_id, partition.name.topic.as_str().into());
+        let name = partition.name.clone();
         let state = FetchState {
-            topic_id: partition.topic_id,
-            leader_epoch: partition.leader_epoch,
+            followed: partition,
             phase: Phase::Fetching,
             delayed_until: Duration::ZERO,
             failures: 0,
             asked_at: None,
         };
-        self.partitions.insert(partition.name, state);
+        self.partitions.insert(name, state);
     }
 
     /// Follows a partition no more. What is in flight for it changes nothing.
     pub fn remove_partition(&mut self, name: &TopicPartition) {
         let Some(removed) = self.partitions.remove(name) else { return };
-        if !self.partitions.values().any(|state| state.topic_id == removed.topic_id) {
-            self.names.remove(&removed.topic_id);
+        if !self.partitions.values().any(|state| state.followed.topic_id == removed.followed.topic_id) {
+            self.names.remove(&removed.followed.topic_id);
         }
     }
 
@@ -309,8 +293,8 @@ impl ReplicaFetcher {
             for data in topic.partitions {
                 let partition = TopicPartition::new(&*name, data.partition_index);
                 if let Some((state, end_offset)) = asked(&mut self.partitions, &partition) {
-                    let result = state.handle_fetched(&partition, end_offset, data, logs);
-                    state.done(&partition, result, &self.config, now);
+                    let result = state.handle_fetched(end_offset, data, logs);
+                    state.done(result, &self.config, now);
                 }
             }
         }
@@ -331,10 +315,10 @@ impl ReplicaFetcher {
                 let partition = TopicPartition::new(&*topic.name, data.partition_index);
                 if let Some((state, end_offset)) = asked(&mut self.partitions, &partition) {
                     let result = match data.error_code {
-                        ErrorCode::NONE => state.handle_offset(&partition, end_offset, data.offset, logs),
+                        ErrorCode::NONE => state.handle_offset(end_offset, data.offset, logs),
                         code => Err(code),
                     };
-                    state.done(&partition, result, &self.config, now);
+                    state.done(result, &self.config, now);
                 }
             }
         }
@@ -360,10 +344,10 @@ impl ReplicaFetcher {
             if state.phase != Phase::Fetching {
                 continue;
             }
-            let Some(end) = state.ask(name, logs, &self.config, now) else { continue };
+            let Some(end) = state.ask(logs, &self.config, now) else { continue };
             let partition = FetchPartition {
                 partition: name.partition,
-                current_leader_epoch: state.leader_epoch,
+                current_leader_epoch: state.followed.leader_epoch,
                 fetch_offset: end.end_offset,
                 last_fetched_epoch: end.last_epoch.unwrap_or(-1),
                 log_start_offset: end.start_offset,
@@ -371,11 +355,11 @@ impl ReplicaFetcher {
                 high_watermark: end.high_watermark,
                 ..Default::default()
             };
-            match topics.last_mut().filter(|topic| topic.topic_id == state.topic_id) {
+            match topics.last_mut().filter(|topic| topic.topic_id == state.followed.topic_id) {
                 Some(topic) => topic.partitions.push(partition),
                 // By id alone: the versions that know high watermarks and broker epochs have no names.
                 None => topics.push(FetchTopic {
-                    topic_id: state.topic_id,
+                    topic_id: state.followed.topic_id,
                     partitions: vec![partition],
                     ..Default::default()
                 }),
@@ -404,12 +388,12 @@ impl ReplicaFetcher {
         let mut topics: Vec<ListOffsetsTopic> = Vec::new();
         for (name, state) in &mut self.partitions {
             let Phase::OutOfRange { timestamp } = state.phase else { continue };
-            if state.ask(name, logs, &self.config, now).is_none() {
+            if state.ask(logs, &self.config, now).is_none() {
                 continue;
             }
             let partition = ListOffsetsPartition {
                 partition_index: name.partition,
-                current_leader_epoch: state.leader_epoch,
+                current_leader_epoch: state.followed.leader_epoch,
                 timestamp,
             };
             match topics.last_mut().filter(|topic| topic.name == name.topic) {
@@ -460,23 +444,17 @@ fn asked<'a>(
 
 impl FetchState {
     /// The end of the partition's log, if it is due to be asked for.
-    fn ask(
-        &mut self,
-        name: &TopicPartition,
-        logs: &mut impl FollowerLogs,
-        config: &FetcherConfig,
-        now: Duration,
-    ) -> Option<LogEnd> {
+    fn ask(&mut self, logs: &mut impl FollowerLogs, config: &FetcherConfig, now: Duration) -> Option<LogEnd> {
         if self.delayed_until > now {
             return None;
         }
-        match logs.log_end(name) {
+        match logs.log_end(&self.followed) {
             Ok(end) => {
                 self.asked_at = Some(end.end_offset);
                 Some(end)
             }
             Err(code) => {
-                self.done(name, Err(code), config, now);
+                self.done(Err(code), config, now);
                 None
             }
         }
@@ -484,18 +462,17 @@ impl FetchState {
 
     fn handle_fetched(
         &mut self,
-        name: &TopicPartition,
         asked_at: i64,
         data: PartitionData,
         logs: &mut impl FollowerLogs,
     ) -> Result<(), ErrorCode> {
         // An answer about a log that has changed since says nothing.
-        if logs.log_end(name)?.end_offset != asked_at {
+        if logs.log_end(&self.followed)?.end_offset != asked_at {
             return Ok(());
         }
         match data.error_code {
             ErrorCode::NONE if data.diverging_epoch.end_offset >= 0 => {
-                logs.truncate(name, self.leader_epoch, &data.diverging_epoch)
+                logs.truncate(&self.followed, &data.diverging_epoch)
             }
             ErrorCode::NONE => {
                 let append = FollowerAppend {
@@ -503,7 +480,7 @@ impl FetchState {
                     high_watermark: data.high_watermark,
                     log_start_offset: data.log_start_offset,
                 };
-                logs.append(name, self.leader_epoch, append)
+                logs.append(&self.followed, append)
             }
             ErrorCode::OFFSET_OUT_OF_RANGE => {
                 self.phase = Phase::OutOfRange { timestamp: LATEST_TIMESTAMP };
@@ -516,12 +493,11 @@ impl FetchState {
     /// The leader's log ends or starts at `offset` (`AbstractFetcherThread.fetchOffsetAndTruncate`).
     fn handle_offset(
         &mut self,
-        name: &TopicPartition,
         asked_at: i64,
         offset: i64,
         logs: &mut impl FollowerLogs,
     ) -> Result<(), ErrorCode> {
-        if logs.log_end(name)?.end_offset != asked_at {
+        if logs.log_end(&self.followed)?.end_offset != asked_at {
             return Ok(());
         }
         match self.phase {
@@ -530,10 +506,10 @@ impl FetchState {
                 return Ok(());
             }
             Phase::OutOfRange { timestamp: LATEST_TIMESTAMP } => {
-                logs.truncate_to(name, self.leader_epoch, offset)?;
+                logs.truncate_to(&self.followed, offset)?;
             }
             Phase::OutOfRange { .. } if offset > asked_at => {
-                logs.restart_at(name, self.leader_epoch, offset)?;
+                logs.restart_at(&self.followed, offset)?;
             }
             Phase::OutOfRange { .. } | Phase::Fetching => {}
         }
@@ -541,17 +517,11 @@ impl FetchState {
         Ok(())
     }
 
-    fn done(
-        &mut self,
-        name: &TopicPartition,
-        result: Result<(), ErrorCode>,
-        config: &FetcherConfig,
-        now: Duration,
-    ) {
+    fn done(&mut self, result: Result<(), ErrorCode>, config: &FetcherConfig, now: Duration) {
         match result {
             Ok(()) => self.failures = 0,
             Err(code) => {
-                tracing::debug!(partition = %name, %code, "a partition is fetched again later");
+                tracing::debug!(partition = %self.followed.name, %code, "a partition is fetched again later");
                 self.back_off(config, now);
             }
         }

@@ -26,44 +26,37 @@ struct Logs {
 }
 
 impl FollowerLogs for Logs {
-    fn log_end(&mut self, partition: &TopicPartition) -> Result<LogEnd, ErrorCode> {
-        self.ends.get(partition).copied().ok_or(ErrorCode::UNKNOWN_TOPIC_OR_PARTITION)
+    fn log_end(&mut self, partition: &FollowedPartition) -> Result<LogEnd, ErrorCode> {
+        self.ends.get(&partition.name).copied().ok_or(ErrorCode::UNKNOWN_TOPIC_OR_PARTITION)
     }
 
-    fn append(
-        &mut self,
-        partition: &TopicPartition,
-        epoch: i32,
-        append: FollowerAppend,
-    ) -> Result<(), ErrorCode> {
+    fn append(&mut self, partition: &FollowedPartition, append: FollowerAppend) -> Result<(), ErrorCode> {
         let bytes = append.records.len();
-        self.ends.get_mut(partition).unwrap().end_offset += bytes as i64;
+        self.ends.get_mut(&partition.name).unwrap().end_offset += bytes as i64;
         self.done.push(format!(
-            "{partition} epoch {epoch}: {bytes} bytes, high watermark {}",
-            append.high_watermark
+            "{} epoch {}: {bytes} bytes, high watermark {}",
+            partition.name, partition.leader_epoch, append.high_watermark
         ));
         Ok(())
     }
 
-    fn truncate(
-        &mut self,
-        partition: &TopicPartition,
-        epoch: i32,
-        end: &EpochEndOffset,
-    ) -> Result<(), ErrorCode> {
-        self.done.push(format!("{partition} epoch {epoch}: {} ends at {}", end.epoch, end.end_offset));
+    fn truncate(&mut self, partition: &FollowedPartition, end: &EpochEndOffset) -> Result<(), ErrorCode> {
+        self.done.push(format!(
+            "{} epoch {}: {} ends at {}",
+            partition.name, partition.leader_epoch, end.epoch, end.end_offset
+        ));
         Ok(())
     }
 
-    fn truncate_to(&mut self, partition: &TopicPartition, epoch: i32, offset: i64) -> Result<(), ErrorCode> {
-        self.done.push(format!("{partition} epoch {epoch}: cut at {offset}"));
-        self.ends.get_mut(partition).unwrap().end_offset = offset;
+    fn truncate_to(&mut self, partition: &FollowedPartition, offset: i64) -> Result<(), ErrorCode> {
+        self.done.push(format!("{} epoch {}: cut at {offset}", partition.name, partition.leader_epoch));
+        self.ends.get_mut(&partition.name).unwrap().end_offset = offset;
         Ok(())
     }
 
-    fn restart_at(&mut self, partition: &TopicPartition, epoch: i32, offset: i64) -> Result<(), ErrorCode> {
-        self.done.push(format!("{partition} epoch {epoch}: anew at {offset}"));
-        *self.ends.get_mut(partition).unwrap() =
+    fn restart_at(&mut self, partition: &FollowedPartition, offset: i64) -> Result<(), ErrorCode> {
+        self.done.push(format!("{} epoch {}: anew at {offset}", partition.name, partition.leader_epoch));
+        *self.ends.get_mut(&partition.name).unwrap() =
             LogEnd { start_offset: offset, end_offset: offset, ..LogEnd::default() };
         Ok(())
     }

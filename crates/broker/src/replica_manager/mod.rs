@@ -6,6 +6,8 @@ mod local_logs;
 mod log_dir;
 mod partition;
 mod purgatory;
+#[cfg(test)]
+mod recreation_tests;
 mod replication;
 #[cfg(test)]
 mod replication_tests;

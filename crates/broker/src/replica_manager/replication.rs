@@ -388,7 +388,7 @@ impl IsrChanges {
 
     fn is_wanted(&self, change: &IsrChange) -> bool {
         let name = &change.partition;
-        let partition = self.deps.replica_manager.partition(&name.topic, name.partition);
+        let partition = self.deps.replica_manager.partition_of(&name.topic, change.topic_id, name.partition);
         partition.is_ok_and(|partition| partition.wants(&change.request))
     }
 
@@ -459,9 +459,9 @@ impl IsrChanges {
         let mut retry = false;
         for change in changes {
             let name = &change.partition;
-            let Ok(partition) = self.deps.replica_manager.partition(&name.topic, name.partition) else {
-                continue;
-            };
+            let partition =
+                self.deps.replica_manager.partition_of(&name.topic, change.topic_id, name.partition);
+            let Ok(partition) = partition else { continue };
             let topics = response.topics.iter().filter(|topic| topic.topic_id == change.topic_id);
             let mut answers = topics.flat_map(|topic| &topic.partitions);
             let result = match answers.find(|answer| answer.partition_index == name.partition) {
