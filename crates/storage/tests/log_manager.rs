@@ -130,6 +130,37 @@ fn log_31_a_power_cut_keeps_logs_their_ids_and_what_was_acknowledged() {
     }
 }
 
+/// Its topic was created again. What the checkpoints tell of the deleted log would have a recovery look at nothing below its
+/// recovery point, and would take what lies below its start for deleted.
+#[test]
+fn field_10_what_checkpoints_tell_of_a_deleted_log_is_not_taken_for_the_new_one_of_its_name() {
+    for dies_in_between in [false, true] {
+        let fs = MemoryFileSystem::shared();
+        let mut manager = self::manager(&fs, Path::new("data")).unwrap();
+        fill(&manager, 1);
+        let name = TopicPartition::new("orders.v-1", 0);
+        manager.get(&name).unwrap().log().lock().delete_records(2, 3).unwrap();
+        manager.checkpoint().unwrap();
+        manager.checkpoint_log_start_offsets().unwrap();
+        assert_eq!(text(&fs, "data/log-start-offset-checkpoint"), "0\n1\norders.v-1 0 2\n");
+        assert!(manager.delete(&name).unwrap());
+        if dies_in_between {
+            drop(manager);
+            manager = self::manager(&fs, Path::new("data")).unwrap();
+        }
+        let new = manager.get_or_create(&name, Some(Uuid([8; 16])), LogConfig::default(), NOW).unwrap();
+        append(&mut new.log().lock(), &Batch::numbered("a", 3)).unwrap();
+        for file in ["data/log-start-offset-checkpoint", "data/recovery-point-offset-checkpoint"] {
+            assert_eq!(text(&fs, file), "0\n0\n", "{file}");
+        }
+        drop((new, manager));
+        let after = self::manager(&fs, Path::new("data")).unwrap();
+        let handle = after.get(&name).unwrap();
+        let log = handle.log().lock();
+        assert_eq!((log.log_start_offset(), log.log_end_offset()), (0, 3));
+    }
+}
+
 #[test]
 fn one_broker_per_directory_and_one_directory_per_broker() {
     let fs = MemoryFileSystem::shared();
