@@ -10,18 +10,22 @@ use crate::registry::Registration;
 pub struct ControlFence {
     controller_epoch: i32,
     broker_epoch: i64,
+    /// Whether a controller has been heard that knows of this life, or of a later one.
+    is_known: bool,
 }
 
 impl ControlFence {
     /// The fence of a broker that has just registered.
     #[must_use]
     pub fn new(registration: Registration) -> Self {
-        Self { controller_epoch: registration.controller_epoch, broker_epoch: registration.broker_epoch }
+        let Registration { controller_epoch, broker_epoch } = registration;
+        Self { controller_epoch, broker_epoch, is_known: false }
     }
 
     /// The broker has registered again.
     pub fn registered(&mut self, registration: Registration) {
         self.broker_epoch = self.broker_epoch.max(registration.broker_epoch);
+        self.is_known = false;
         self.controller_epoch = self.controller_epoch.max(registration.controller_epoch);
     }
 
@@ -30,8 +34,10 @@ impl ControlFence {
         self.broker_epoch
     }
 
-    /// Lets a request through, and remembers the epoch of its controller. Says whether that controller is a new one: its
-    /// predecessor may have died before it told this broker which replicas to give up, so the broker has to look.
+    /// Lets a request through, and remembers the epoch of its controller. Says whether the broker has to look which replicas
+    /// it is to give up: when that controller is a new one, whose predecessor may have died before it told this broker; and
+    /// when it is the first to be heard since the broker registered, because what the controller decided before it heard of
+    /// that it told to others alone.
     ///
     /// A broker epoch above the broker's own is let through: the controller may hear of a registration before the broker
     /// does. −1 says nothing about it.
@@ -45,8 +51,9 @@ impl ControlFence {
         if controller_epoch < self.controller_epoch {
             return Err(ErrorCode::STALE_CONTROLLER_EPOCH);
         }
-        let is_new = controller_epoch > self.controller_epoch;
+        let is_new = controller_epoch > self.controller_epoch || !self.is_known;
         self.controller_epoch = controller_epoch;
+        self.is_known = true;
         Ok(is_new)
     }
 }
@@ -69,17 +76,25 @@ mod tests {
             "known from the registry alone"
         );
         assert_eq!(fence, before);
+        assert_eq!(fence.admit(5, 10), Ok(true), "the first since the broker registered");
         assert_eq!(fence.admit(5, 10), Ok(false));
         assert_eq!(fence.admit(7, 10), Ok(true));
+        assert_eq!(fence.admit(7, 10), Ok(false));
         assert_eq!(fence.admit(6, 10), Err(ErrorCode::STALE_CONTROLLER_EPOCH));
         fence.registered(Registration { broker_epoch: 11, controller_epoch: 6 });
         assert_eq!(fence.admit(6, 11), Err(ErrorCode::STALE_CONTROLLER_EPOCH));
+        assert_eq!(
+            fence.admit(7, 11),
+            Ok(true),
+            "it may have decided something before it knew of the new life"
+        );
         assert_eq!(fence.admit(7, 11), Ok(false));
     }
 
     #[test]
     fn fencing_09_what_was_meant_for_an_earlier_life_is_refused() {
         let mut fence = fence();
+        assert_eq!(fence.admit(5, 10), Ok(true));
         assert_eq!(fence.admit(9, 9), Err(ErrorCode::STALE_BROKER_EPOCH));
         assert_eq!(
             fence.admit(5, 10),
