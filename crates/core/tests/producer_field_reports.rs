@@ -9,7 +9,10 @@ use milena_core::{
     producer::{Append, ProduceError},
     record::Record,
 };
-use milena_protocol::{ApiKey, ErrorCode};
+use milena_protocol::{
+    ApiKey, ErrorCode,
+    messages::{PartitionProduceResponse, produce_response::LeaderIdAndEpoch},
+};
 use producer_support::{Fault, Test, config};
 use support::{ms, secs};
 
@@ -76,6 +79,54 @@ fn field_10_a_topic_that_is_created_again_is_delivered_to_and_sequences_start_ag
         .collect();
     assert_eq!(new[0], 0, "{new:?}");
     assert!(test.produced().iter().all(|p| p.answer != ErrorCode::OUT_OF_ORDER_SEQUENCE_NUMBER));
+    test.settle();
+}
+
+#[test]
+fn field_10_a_hint_of_the_deleted_topics_leader_says_nothing_of_the_new_topic() {
+    let mut test = Test::warm(config(), 2, &[1]);
+    test.harness.advance(secs(1));
+    let current_leader = LeaderIdAndEpoch { leader_id: 2, leader_epoch: 7, ..Default::default() };
+    let moved = PartitionProduceResponse {
+        error_code: ErrorCode::NOT_LEADER_OR_FOLLOWER,
+        base_offset: -1,
+        current_leader,
+        ..Default::default()
+    };
+    test.logs.borrow_mut().faults.push_back(Fault::Answer(Box::new(moved)));
+    test.harness.peer.latency = ms(5);
+    // It is created again, with epochs from zero. The client hears of it between its request to the old leader and the answer.
+    test.harness.peer.cluster.create("t", &[1]);
+    test.shared.metadata().request_update(RefreshReason::Requested);
+    test.harness.advance(ms(2));
+    let delivery = test.send_now(0, "a");
+    test.outcome(delivery).expect("written to the new topic");
+    let answers: Vec<_> = test.produced().iter().map(|p| (p.broker, p.answer)).collect();
+    assert_eq!(answers, [(1, ErrorCode::NOT_LEADER_OR_FOLLOWER), (1, ErrorCode::NONE)]);
+    test.settle();
+}
+
+#[test]
+fn field_10_a_view_that_comes_back_to_a_topic_that_was_left_brings_nothing_twice() {
+    let mut test = Test::warm(config(), 1, &[1]);
+    let current = test.harness.peer.cluster.topics["t"].clone();
+    test.fault(Fault::WriteAndLose);
+    let sent = [test.send_now(0, "a"), test.send_now(0, "b")];
+    // A broker that has missed that the topic was created again tells of the one before, whose leader writes nothing.
+    test.harness.peer.cluster.create("t", &[1]);
+    test.logs.borrow_mut().refusals.insert(0, vec![ErrorCode::NOT_ENOUGH_REPLICAS; 100].into());
+    test.harness.advance(secs(2));
+    test.harness.peer.cluster.topics.insert("t".to_owned(), current);
+    test.logs.borrow_mut().refusals.clear();
+    test.shared.metadata().request_update(RefreshReason::Requested);
+    for outcome in test.outcomes(sent.into()) {
+        outcome.expect("written");
+    }
+    assert!(
+        test.produced().iter().any(|p| p.answer == ErrorCode::NOT_ENOUGH_REPLICAS),
+        "it went to the other"
+    );
+    assert_eq!(test.values(0), ["a", "b"], "once each");
     test.settle();
 }
 

@@ -7,13 +7,16 @@ use milena_protocol::{Uuid, records::increment_sequence};
 use super::{
     completion::Outcome,
     partition_queue::PartitionQueue,
-    producer_batch::{ProducerBatch, ProducerIdentity, Sequence},
+    producer_batch::{LeftBehind, ProducerBatch, ProducerIdentity, Sequence},
     transaction_manager::TransactionManager,
 };
 use crate::{network::NodeId, time::Instant};
 
 /// Batches of one partition in flight, with idempotence: brokers remember the last five (client.md 34).
 pub(crate) const IDEMPOTENT_IN_FLIGHT_MAX: usize = 5;
+
+/// So many topics are remembered that the partition has left for another one of the same name.
+const LEFT_TOPICS_MAX: usize = 4;
 
 /// What keeps a partition from being drained.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -49,6 +52,10 @@ pub(crate) struct PartitionState {
     taken: u64,
     identity: Option<ProducerIdentity>,
     next_sequence: i32,
+    /// The topic that the sequence is of, if the partition is one of another topic by now.
+    leaving: Option<Uuid>,
+    /// Where the sequence was in topics that were left: a view that is out of date may bring one of them back.
+    left: Vec<(Uuid, ProducerIdentity, i32)>,
     /// Set while the broker may lack the batch of this order, which will not be sent again: whether it does is learned
     /// from what becomes of the batches behind it. Until then nothing new is sent (client.md 33).
     unresolved: Option<u64>,
@@ -75,6 +82,8 @@ impl PartitionState {
             taken: 0,
             identity: None,
             next_sequence: 0,
+            leaving: None,
+            left: Vec::new(),
             unresolved: None,
             written_below: 0,
         }
@@ -204,16 +213,60 @@ impl PartitionState {
         if id.is_zero() || id == self.topic_id {
             return;
         }
-        if !self.topic_id.is_zero() {
+        if !self.topic_id.is_zero() && self.identity.is_some() {
+            self.leaving = self.leaving.or(Some(self.topic_id));
             self.break_sequence();
         }
         self.topic_id = id;
+        if self.identity.is_none() {
+            self.take_up_again();
+        }
+    }
+
+    /// Remembers where the sequence is in a topic that is left. What waits may be written there: if the view comes back to
+    /// that topic, because it was out of date in between, it must go there with the sequence that it has there.
+    fn leave_behind(&mut self, topic_id: Uuid) {
+        let Some(identity) = self.identity else { return };
+        if self.left.len() == LEFT_TOPICS_MAX {
+            let (forgotten, ..) = self.left.remove(0);
+            for batch in &mut self.waiting {
+                batch.left_behind.retain(|left| left.topic_id != forgotten);
+            }
+        }
+        self.left.push((topic_id, identity, self.next_sequence));
+        for batch in &mut self.waiting {
+            let ProducerBatch { attempted_epoch, may_be_written, .. } = *batch;
+            let left = batch.sequence.map(|sequence| LeftBehind {
+                topic_id,
+                sequence,
+                attempted_epoch,
+                may_be_written,
+            });
+            batch.left_behind.extend(left);
+        }
+    }
+
+    /// Goes on with the sequence of a topic that was left, if the partition is one of it again.
+    fn take_up_again(&mut self) {
+        let id = self.topic_id;
+        let Some(place) = self.left.iter().position(|(left, ..)| *left == id) else { return };
+        let (_, identity, next_sequence) = self.left.remove(place);
+        self.identity = Some(identity);
+        self.next_sequence = next_sequence;
+        self.probing = true;
+        for batch in &mut self.waiting {
+            let Some(place) = batch.left_behind.iter().position(|left| left.topic_id == id) else { continue };
+            let left = batch.left_behind.remove(place);
+            batch.sequence = Some(left.sequence);
+            batch.attempted_epoch = left.attempted_epoch;
+            batch.may_be_written = left.may_be_written;
+        }
     }
 
     /// Begins the sequence anew when it is broken and nothing is outstanding whose fate is not known.
     ///
     /// What waits gets new sequences when it is sent: none of it is written, because the first of it is not. In a log
-    /// that was created anew nothing is written at all.
+    /// that was created anew nothing is written at all, unless the view only comes back to a topic that was left.
     pub(crate) fn resolve(&mut self, transactions: &mut TransactionManager) {
         let Some(lost) = self.unresolved else { return };
         if self.in_flight > 0 {
@@ -223,6 +276,10 @@ impl PartitionState {
             self.waiting.front().is_some_and(|first| first.sequence.is_some() && first.may_be_written);
         if unknown && lost != NEVER_ACKNOWLEDGED {
             return;
+        }
+        let leaving = self.leaving.take();
+        if let Some(left) = leaving {
+            self.leave_behind(left);
         }
         if let Some(identity) = self.identity.take() {
             transactions.bump(identity);
@@ -237,6 +294,9 @@ impl PartitionState {
         for batch in &mut self.waiting {
             batch.sequence = None;
             batch.may_be_written = false;
+        }
+        if leaving.is_some() {
+            self.take_up_again();
         }
     }
 }

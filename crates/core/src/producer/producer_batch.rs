@@ -5,7 +5,10 @@
 use std::sync::Arc;
 
 use bytes::Bytes;
-use milena_protocol::records::{CompressedBatch, RecordBatches, RecordsError, Seal, reseal, split};
+use milena_protocol::{
+    Uuid,
+    records::{CompressedBatch, RecordBatches, RecordsError, Seal, reseal, split},
+};
 
 use super::{
     buffer_pool::{BufferPool, Reservation},
@@ -30,6 +33,15 @@ pub(crate) struct Sequence {
     pub(crate) base: i32,
 }
 
+/// What a batch was in a topic that its partition has left for another one of the same name.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct LeftBehind {
+    pub(crate) topic_id: Uuid,
+    pub(crate) sequence: Sequence,
+    pub(crate) attempted_epoch: Option<i32>,
+    pub(crate) may_be_written: bool,
+}
+
 #[derive(Debug)]
 pub(crate) struct ProducerBatch {
     completer: Completer,
@@ -49,6 +61,8 @@ pub(crate) struct ProducerBatch {
     pub(crate) attempted_epoch: Option<i32>,
     /// Whether a broker may have it, for all that is known: then it is sent again as it is, or not at all.
     pub(crate) may_be_written: bool,
+    /// At most one for each of the topics that the partition remembers.
+    pub(crate) left_behind: Vec<LeftBehind>,
     /// What went wrong last.
     pub(crate) last_error: Option<Arc<str>>,
 }
@@ -93,6 +107,7 @@ impl ProducerBatch {
             retry_at: Instant::ORIGIN,
             attempted_epoch: None,
             may_be_written: false,
+            left_behind: Vec::new(),
             last_error: None,
         }
     }

@@ -175,6 +175,11 @@ impl Sender {
         }
         let hint = LeaderHint { leader_id: leader.leader_id, leader_epoch: leader.leader_epoch };
         let (topic, id) = (&partition.queue.topic, partition.queue.partition);
+        // Of a topic that was created again since, an old leader knows nothing: its epochs are another topic's.
+        let sent_to = in_flight.topic_id;
+        if !sent_to.is_zero() && metadata.cluster().topic_id(topic).is_some_and(|now| now != sent_to) {
+            return;
+        }
         if !metadata.apply_leader_hint(topic, id, hint, nodes) {
             metadata.last_seen_epoch_newer(topic, id, hint.leader_epoch);
         }
