@@ -1,9 +1,10 @@
 //! [`History`]: what was sent, acknowledged, read and seen from outside. All that checkers know.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
 use milena_broker::simulation::ReplicaView;
+use milena_protocol::Uuid;
 
 /// A record that was handed to a producer.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -20,6 +21,8 @@ pub struct Sent {
     pub is_placed: bool,
     /// What became of it, and when; None while nobody knows.
     pub outcome: Option<(Duration, Outcome)>,
+    /// The id of the topic that it was acknowledged in, if it was.
+    pub acknowledged_in: Option<Uuid>,
 }
 
 /// What a producer was told about a record.
@@ -56,6 +59,8 @@ impl RecordId {
 pub struct Read {
     /// Who read.
     pub consumer: u32,
+    /// From the topic with this id.
+    pub topic_id: Uuid,
     /// Of which partition.
     pub partition: i32,
     /// At which offset.
@@ -73,12 +78,38 @@ pub struct Watermark {
     pub broker: i32,
     /// How often that broker had started.
     pub life: u32,
+    /// In the topic with this id.
+    pub topic_id: Uuid,
     /// Of which partition.
     pub partition: i32,
     /// As which leader epoch's leader.
     pub leader_epoch: i32,
     /// The offset.
     pub offset: i64,
+}
+
+/// Somebody who was seen to lead.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Leader {
+    /// In the topic with this id.
+    pub topic_id: Uuid,
+    /// Which partition.
+    pub partition: i32,
+    /// In which leader epoch.
+    pub leader_epoch: i32,
+    /// Who.
+    pub broker: i32,
+}
+
+/// A log that a broker has.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Held {
+    /// Which broker.
+    pub broker: i32,
+    /// The id of its topic, if it has one.
+    pub topic_id: Option<Uuid>,
+    /// The partition.
+    pub partition: i32,
 }
 
 /// A record in a log.
@@ -112,8 +143,16 @@ pub struct History {
     pub watermarks: Vec<Watermark>,
     /// What consumers were told: by consumer; same order.
     pub consumer_watermarks: BTreeMap<u32, Vec<Watermark>>,
-    /// Who has been seen to lead: partition, leader epoch, broker.
-    pub leaders: Vec<(i32, i32, i32)>,
+    /// Who has been seen to lead.
+    pub leaders: Vec<Leader>,
+    /// How many producers there were.
+    pub producers: u32,
+    /// The records that were sent to a broker, and the ids of the topics that they were sent to.
+    pub carried: BTreeSet<(RecordId, Uuid)>,
+    /// The id that the topic has in the end; those of the same name that were deleted had others.
+    pub topic_id: Uuid,
+    /// Every log of the topic, and of those of the same name that were deleted, on every disk in the end.
+    pub held: Vec<Held>,
     /// What consumers were refused that they should not have been.
     pub refused: Vec<String>,
     /// The logs of all replicas, by broker and partition, when all was calm again.

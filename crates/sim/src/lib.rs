@@ -6,9 +6,11 @@
 //!
 //! A tour:
 //!
-//! 1. [`run()`] plays one seed: it makes a [`plan`] and lets [`faults`] happen to it, heals everything, and waits for calm.
+//! 1. [`run()`] plays one seed: it makes a [`plan`] and lets [`faults`] happen to it, as a [`scenario`] says, heals everything,
+//!    and waits for calm.
 //! 2. [`network`] is streams between places, [`host`] a machine with a broker, `client` the producers and consumers.
-//! 3. [`history`] is what was seen from outside; [`checkers`] judge it, and share no code with what they judge.
+//! 3. [`history`] is what was seen from outside; [`checkers`] judge it, and share no code with what they judge. A topic that is
+//!    deleted and created again is another topic: they tell them apart by their ids.
 //! 4. [`trace`] is the story, for people.
 //!
 //! Not simulated: transactions, consumer groups, retention, compaction, and the sockets' own code.
@@ -24,6 +26,7 @@ pub mod host;
 mod monitor;
 pub mod network;
 pub mod plan;
+mod recreation;
 mod run;
 pub mod scenario;
 pub mod sim;

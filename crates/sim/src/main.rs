@@ -31,7 +31,7 @@ struct Arguments {
     #[arg(long, requires = "trace")]
     logs: bool,
     /// What it is about: random, dead-host, zombie, partial-partition, asymmetric, slow-broker, flapping, leaders-flip,
-    /// all-replaced.
+    /// all-replaced, topic-recreated.
     #[arg(long, value_name = "NAME", default_value_t)]
     scenario: Scenario,
     /// Play so many seeds at a time.

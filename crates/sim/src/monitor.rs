@@ -3,9 +3,10 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use milena_protocol::Uuid;
 use tokio::time::sleep;
 
-use crate::history::Watermark;
+use crate::history::{Leader, Watermark};
 use crate::host::{Ending, Host};
 use crate::note;
 use crate::sim::{Phase, Sim};
@@ -35,13 +36,13 @@ pub(crate) async fn watch_brokers(sim: Arc<Sim>) {
     }
 }
 
-type Known = std::collections::BTreeMap<(i32, i32), (bool, i32, i64)>;
+type Known = std::collections::BTreeMap<(i32, Uuid, i32), (bool, i32, i64)>;
 
 fn look(sim: &Sim, host: &Host, known: &mut Known) {
     let life = host.life();
     for replica in host.replicas() {
         let now = (replica.leads, replica.leader_epoch, replica.high_watermark);
-        let before = known.insert((host.id, replica.partition), now);
+        let before = known.insert((host.id, replica.topic_id, replica.partition), now);
         if before.map(|(leads, epoch, _)| (leads, epoch)) != Some((now.0, now.1)) {
             note!(
                 sim.trace,
@@ -54,7 +55,13 @@ fn look(sim: &Sim, host: &Host, known: &mut Known) {
                 replica.high_watermark
             );
             if replica.leads {
-                sim.history().leaders.push((replica.partition, replica.leader_epoch, host.id));
+                let leader = Leader {
+                    topic_id: replica.topic_id,
+                    partition: replica.partition,
+                    leader_epoch: replica.leader_epoch,
+                    broker: host.id,
+                };
+                sim.history().leaders.push(leader);
             }
         }
         if replica.leads && before != Some(now) {
@@ -62,6 +69,7 @@ fn look(sim: &Sim, host: &Host, known: &mut Known) {
                 at: sim.now(),
                 broker: host.id,
                 life,
+                topic_id: replica.topic_id,
                 partition: replica.partition,
                 leader_epoch: replica.leader_epoch,
                 offset: replica.high_watermark,

@@ -29,6 +29,8 @@ pub struct Plan {
     pub spare_ids: i32,
     /// The topic's partitions.
     pub partitions: i32,
+    /// The most partitions that it comes to have.
+    pub partitions_max: i32,
     /// `min.insync.replicas`; there are three replicas.
     pub min_in_sync: usize,
     /// When brokers make records durable. Only with [`FsyncPolicy::EveryBatch`] does anything survive a power cut.
@@ -75,10 +77,12 @@ impl Plan {
         // A batch has to fit into a segment.
         let largest = if segment_bytes < 1 << 20 { 2_048 } else { 1 << 20 };
         let producers = chance.range(1, 2);
+        let partitions = chance.pick(&[1, 2, 3]);
         Self {
             brokers: (1..=brokers).collect(),
             spare_ids: 0,
-            partitions: chance.pick(&[1, 2, 3]),
+            partitions,
+            partitions_max: partitions,
             min_in_sync: 2,
             fsync: if is_durable { FsyncPolicy::EveryBatch } else { FsyncPolicy::Os },
             session_timeout: ms(chance.pick(&[2_000, 3_000, 5_000])),

@@ -7,7 +7,7 @@ use std::rc::Rc;
 use std::sync::Arc;
 use std::time::Duration;
 
-use milena_broker::engines::CreateTopic;
+use milena_broker::engines::{CreateTopic, TopicState};
 use milena_broker::simulation::{SimulatedBroker, SimulatedRegistry, enter};
 use milena_protocol::Uuid;
 use milena_protocol::records::RecordBatches;
@@ -18,7 +18,7 @@ use tokio::time::{Instant, sleep, timeout};
 use crate::chance::Chance;
 use crate::checkers;
 use crate::client::{consume, produce};
-use crate::history::{FinalLog, History, Logged, RecordId};
+use crate::history::{FinalLog, Held, History, Logged, RecordId};
 use crate::host::Host;
 use crate::monitor::watch_brokers;
 use crate::network::Network;
@@ -35,6 +35,8 @@ const MAX_INFLATED: usize = 1 << 24;
 const REPLICAS: usize = 3;
 /// A spare is called as the broker that it replaces, and this.
 const SPARE_IDS: i32 = 10;
+/// So many more partitions may a topic have that is created again.
+const GROWS_BY: i32 = 2;
 
 /// How to run a seed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -91,8 +93,10 @@ pub fn run(seed: u64, options: Options) -> Report {
 async fn play(seed: u64, options: Options) -> Report {
     let mut chance = Chance::new(seed);
     let mut plan = Plan::random(&mut chance);
-    if options.scenario == Scenario::AllReplaced {
-        plan.spare_ids = SPARE_IDS;
+    match options.scenario {
+        Scenario::AllReplaced => plan.spare_ids = SPARE_IDS,
+        Scenario::TopicRecreated => plan.partitions_max += GROWS_BY,
+        _ => {}
     }
     let trace = Trace::new(options.trace);
     note!(trace, "seed {seed}: {plan:?}");
@@ -188,12 +192,13 @@ impl Story {
 
     fn start_clients(&mut self) {
         let mut id = 0;
+        self.sim.history().producers = u32::try_from(self.sim.plan.producers.len()).unwrap_or(0);
         for plan in &self.sim.plan.producers {
             self.producers.spawn(produce(self.sim.clone(), id, plan.clone(), self.chance.fork()));
             id += 1;
         }
         for _ in 0..self.sim.plan.consumers {
-            for partition in 0..self.sim.plan.partitions {
+            for partition in 0..self.sim.plan.partitions_max {
                 self.others.spawn(consume(self.sim.clone(), id, partition, self.chance.fork()));
             }
             id += 1;
@@ -241,13 +246,13 @@ fn is_calm(sim: &Sim) -> bool {
     let state = sim.registry.cluster_state();
     let Some(topic) = state.topics.get(TOPIC) else { return false };
     let mut read: BTreeMap<(u32, i32), i64> = BTreeMap::new();
-    for read_one in &sim.history().read {
+    for read_one in sim.history().read.iter().filter(|read| read.topic_id == topic.id) {
         read.insert((read_one.consumer, read_one.partition), read_one.offset + 1);
     }
     (0..).zip(&topic.partitions).all(|(number, partition)| {
         let views = partition.replicas.iter().map(|id| {
             let replicas = sim.host(*id).map(|host| host.replicas()).unwrap_or_default();
-            replicas.into_iter().find(|replica| replica.partition == number)
+            replicas.into_iter().find(|replica| (replica.topic_id, replica.partition) == (topic.id, number))
         });
         let views: Option<Vec<_>> = views.collect();
         let Some(views) = views else { return false };
@@ -260,14 +265,36 @@ fn is_calm(sim: &Sim) -> bool {
             && views.iter().all(|view| (view.log_end_offset, view.high_watermark) == (end, end))
             && views.iter().all(|view| view.leader_epoch == partition.leader_epoch)
             && all_read
+    }) && !has_strays(sim, topic)
+}
+
+/// Whether a broker has a log that it is not to have.
+fn has_strays(sim: &Sim, topic: &TopicState) -> bool {
+    held(sim).iter().any(|held| {
+        let partition = topic.partition(held.partition);
+        let is_assigned = partition.is_some_and(|partition| partition.replicas.contains(&held.broker));
+        held.topic_id != Some(topic.id) || !is_assigned
     })
+}
+
+fn held(sim: &Sim) -> Vec<Held> {
+    let mut all = Vec::new();
+    for host in &sim.hosts {
+        let logs = host.with_broker(SimulatedBroker::logs).unwrap_or_default().into_iter();
+        let logs = logs.filter(|(topic, ..)| topic == TOPIC);
+        all.extend(logs.map(|(_, partition, topic_id)| Held { broker: host.id, topic_id, partition }));
+    }
+    all
 }
 
 /// Writes down what is in all logs.
 fn collect(sim: &Sim) {
     let state = sim.registry.cluster_state();
     let Some(topic) = state.topics.get(TOPIC) else { return };
+    let held = held(sim);
     let mut history = sim.history();
+    history.held = held;
+    history.topic_id = topic.id;
     for (number, partition) in (0..).zip(&topic.partitions) {
         history.assignments.insert(number, partition.replicas.clone());
         history.in_sync.insert(number, (partition.leader, partition.isr.clone()));

@@ -13,6 +13,7 @@ use crate::host::Ending;
 use crate::network::Place;
 use crate::note;
 use crate::plan::TOPIC;
+use crate::recreation;
 use crate::sim::Sim;
 
 const fn ms(millis: u64) -> Duration {
@@ -41,11 +42,13 @@ pub enum Scenario {
     LeadersFlip,
     /// Every broker is replaced by another one.
     AllReplaced,
+    /// The topic is deleted and created again under its name, while brokers are in trouble that miss it.
+    TopicRecreated,
 }
 
 impl Scenario {
     /// All of them.
-    pub const ALL: [Self; 9] = [
+    pub const ALL: [Self; 10] = [
         Self::Random,
         Self::DeadHost,
         Self::Zombie,
@@ -55,6 +58,7 @@ impl Scenario {
         Self::Flapping,
         Self::LeadersFlip,
         Self::AllReplaced,
+        Self::TopicRecreated,
     ];
 
     /// Its name on the command line.
@@ -70,6 +74,7 @@ impl Scenario {
             Self::Flapping => "flapping",
             Self::LeadersFlip => "leaders-flip",
             Self::AllReplaced => "all-replaced",
+            Self::TopicRecreated => "topic-recreated",
         }
     }
 
@@ -78,6 +83,7 @@ impl Scenario {
         match self {
             Self::Random => return faults::happen(sim, chance, until).await,
             Self::AllReplaced => replace_all(sim, until).await,
+            Self::TopicRecreated => return recreation::happen(sim, chance, until).await,
             _ => {
                 while Instant::now() < until {
                     let pause = chance.time(ms(100), ms(3_000));
@@ -105,7 +111,9 @@ impl Scenario {
             }
             Self::LeadersFlip if chance.percent(50) => Fault::CutOff { broker },
             Self::LeadersFlip => Fault::Leave { broker },
-            Self::Random | Self::DeadHost | Self::Flapping | Self::AllReplaced => Fault::Unplug { broker },
+            Self::Random | Self::DeadHost | Self::Flapping | Self::AllReplaced | Self::TopicRecreated => {
+                Fault::Unplug { broker }
+            }
         };
         let lasts = match self {
             Self::Flapping => chance.time(ms(10), ms(2_500)),

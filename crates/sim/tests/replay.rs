@@ -1,5 +1,6 @@
 //! A seed says it all: what was found once is found again. And the seeds that found something once.
 
+use milena_sim::scenario::Scenario;
 use milena_sim::trace::TraceMode;
 use milena_sim::{Options, run};
 
@@ -13,6 +14,25 @@ fn a_seed_has_one_history() {
         assert_eq!(hash(seed), hash(seed), "seed {seed} has two histories");
     }
     assert_ne!(hash(3), hash(30));
+}
+
+#[test]
+fn every_scenario_passes() {
+    for scenario in Scenario::ALL {
+        for seed in 0..2 {
+            let violations = run(seed, Options { scenario, ..Options::default() }).violations;
+            assert_eq!(violations, Vec::<String>::new(), "seed {seed} of {scenario}");
+        }
+    }
+}
+
+/// 123, 291: a broker that was told a role in a topic, and only then that the topic was deleted, created its log once more.
+#[test]
+fn seeds_of_topics_created_again_that_failed_once_pass() {
+    for seed in [123, 291] {
+        let options = Options { scenario: Scenario::TopicRecreated, ..Options::default() };
+        assert_eq!(run(seed, options).violations, Vec::<String>::new(), "seed {seed}");
+    }
 }
 
 /// 3, 19: a leader that had restarted did not know the last but one batch of a producer. 164: a leader waited half a minute

@@ -188,15 +188,15 @@ impl SimulatedBroker {
         }
     }
 
-    /// Deletes a topic as the controller, and waits until everybody has forgotten it.
+    /// Deletes a topic as the controller, by its id, and waits until everybody has forgotten it.
     pub fn delete_topic(
         &self,
-        name: &str,
+        id: Uuid,
         wait: Duration,
     ) -> impl Future<Output = Result<(), ControllerError>> + Send + use<> {
         let controller = self.member.node.controller.clone();
-        let topic = TopicSelector::Name(name.to_owned());
         async move {
+            let topic = TopicSelector::Id(id);
             let answer = controller.delete_topics(vec![topic], wait).await.pop();
             answer.map_or(Ok(()), |answer| answer.map(drop))
         }
@@ -247,6 +247,17 @@ impl SimulatedBroker {
         let mut views: Vec<_> = partitions.iter().map(view).collect();
         views.sort_by(|a, b| (&a.topic, a.partition).cmp(&(&b.topic, b.partition)));
         views
+    }
+
+    /// Every log on its disk, served or not: topic, partition, and the topic's id if the log has one.
+    #[must_use]
+    pub fn logs(&self) -> Vec<(String, i32, Option<Uuid>)> {
+        let logs = self.member.node.replica_manager.logs().logs().into_iter();
+        let logs = logs.map(|handle| {
+            let name = handle.topic_partition();
+            (name.topic.clone(), name.partition, handle.log().lock().topic_id())
+        });
+        logs.collect()
     }
 
     /// The batches of a replica, from its log's start to its end.

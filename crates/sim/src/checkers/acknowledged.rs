@@ -1,4 +1,6 @@
 //! What was acknowledged is there, where it was said to be; and what a consumer has read stays there.
+//!
+//! What was acknowledged in a topic that was deleted went with it, and so did what was read from it.
 
 use std::collections::BTreeMap;
 
@@ -15,10 +17,15 @@ pub(super) fn check(history: &History) -> Vec<String> {
     }
     for sent in &history.sent {
         let Some((at, Outcome::Acknowledged(offset))) = &sent.outcome else { continue };
-        if leader_log(history, sent.partition).is_none() {
+        let id = RecordId { producer: sent.producer, number: sent.number };
+        if sent.acknowledged_in.is_none() {
+            violations
+                .push(format!("made up: no broker has acknowledged record {id:?} that the producer says is"));
+        }
+        let is_here = sent.acknowledged_in == Some(history.topic_id);
+        if !is_here || leader_log(history, sent.partition).is_none() {
             continue;
         }
-        let id = RecordId { producer: sent.producer, number: sent.number };
         let found = places.get(&(sent.partition, id));
         match (found, offset) {
             (None, offset) => violations.push(format!(
@@ -32,7 +39,7 @@ pub(super) fn check(history: &History) -> Vec<String> {
             _ => {}
         }
     }
-    for read in &history.read {
+    for read in history.read.iter().filter(|read| read.topic_id == history.topic_id) {
         let now = records.get(&(read.partition, read.offset));
         if now != Some(&read.record) && leader_log(history, read.partition).is_some() {
             violations.push(format!("read and gone: {read:?}; now there is {now:?}"));

@@ -16,7 +16,8 @@ fn falls(who: &str, seen: &[Watermark]) -> Vec<String> {
     let mut last: BTreeMap<_, Watermark> = BTreeMap::new();
     let mut violations = Vec::new();
     for watermark in seen {
-        let key = (watermark.broker, watermark.life, watermark.partition, watermark.leader_epoch);
+        let Watermark { broker, life, topic_id, partition, leader_epoch, .. } = *watermark;
+        let key = (broker, life, topic_id, partition, leader_epoch);
         let before = last.insert(key, *watermark);
         if let Some(before) = before.filter(|before| before.offset > watermark.offset) {
             violations

@@ -1,17 +1,17 @@
-//! A leader epoch has one leader.
+//! A leader epoch of a partition of one topic id has one leader.
 
 use std::collections::BTreeMap;
 
-use crate::history::History;
+use crate::history::{History, Leader};
 
 pub(super) fn check(history: &History) -> Vec<String> {
     let mut leaders = BTreeMap::new();
     let mut violations = Vec::new();
-    for (partition, epoch, broker) in &history.leaders {
-        let first = *leaders.entry((*partition, *epoch)).or_insert(*broker);
+    for Leader { topic_id, partition, leader_epoch, broker } in &history.leaders {
+        let first = *leaders.entry((*topic_id, *partition, *leader_epoch)).or_insert(*broker);
         if first != *broker {
             violations.push(format!(
-                "two leaders: b{first} and b{broker} lead partition {partition} in epoch {epoch}"
+                "two leaders: b{first} and b{broker} lead partition {partition} of {topic_id} in epoch {leader_epoch}"
             ));
         }
     }

@@ -12,10 +12,16 @@ pub(super) fn check(history: &History) -> Vec<String> {
     if history.calm_at.is_none() {
         violations.push("no calm: long after everything was healed, not every replica is in sync".to_owned());
     }
+    let patience = history.healed_at + RECOVERY;
+    for producer in 0..history.producers {
+        if !history.sent.iter().any(|sent| sent.producer == producer && sent.at > patience) {
+            violations.push(format!("silent: producer {producer} sends nothing though all is well"));
+        }
+    }
     for sent in &history.sent {
         match &sent.outcome {
             None => violations.push(format!("no outcome: {sent:?}")),
-            Some((_, Outcome::Failed(error))) if sent.at > history.healed_at + RECOVERY => {
+            Some((_, Outcome::Failed(error))) if sent.at > patience => {
                 violations.push(format!("failed though all was well: {sent:?}: {error}"));
             }
             Some(_) => {}

@@ -2,6 +2,7 @@
 
 pub mod acknowledged;
 pub mod high_watermark;
+pub mod incarnations;
 pub mod leaders;
 pub mod liveness;
 pub mod order;
@@ -20,6 +21,7 @@ pub fn check(history: &mut History) -> Vec<String> {
     violations.extend(order::check(history));
     violations.extend(high_watermark::check(history));
     violations.extend(leaders::check(history));
+    violations.extend(incarnations::check(history));
     violations.extend(replicas::check(history));
     violations.extend(liveness::check(history));
     violations
@@ -28,7 +30,12 @@ pub fn check(history: &mut History) -> Vec<String> {
 /// The log that counts: that of the leader, when all was over.
 fn leader_log(history: &History, partition: i32) -> Option<&FinalLog> {
     let (leader, _) = history.in_sync.get(&partition)?;
-    history.logs.get(&(*leader, partition))
+    log_of(history, *leader, partition)
+}
+
+/// A broker's log of a partition of the topic that there is in the end.
+fn log_of(history: &History, broker: i32, partition: i32) -> Option<&FinalLog> {
+    history.logs.get(&(broker, partition)).filter(|log| log.view.topic_id == history.topic_id)
 }
 
 /// The partitions whose leader's log is known, with it.

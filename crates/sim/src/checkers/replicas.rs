@@ -1,13 +1,13 @@
 //! Replicas agree on every record below the lower of their high watermarks, and when all is calm on everything.
 
-use super::leader_logs;
+use super::{leader_logs, log_of};
 use crate::history::History;
 
 pub(super) fn check(history: &History) -> Vec<String> {
     let mut violations = Vec::new();
     for (partition, leader) in leader_logs(history) {
         for id in history.assignments.get(&partition).into_iter().flatten() {
-            let Some(log) = history.logs.get(&(*id, partition)) else { continue };
+            let Some(log) = log_of(history, *id, partition) else { continue };
             let bound = if history.calm_at.is_some() {
                 leader.view.log_end_offset.max(log.view.log_end_offset)
             } else {

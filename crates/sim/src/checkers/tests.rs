@@ -6,7 +6,12 @@ use milena_broker::simulation::ReplicaView;
 use milena_protocol::Uuid;
 
 use super::check;
-use crate::history::{FinalLog, History, Logged, Outcome, Read, RecordId, Sent, Watermark};
+use crate::history::{FinalLog, Held, History, Leader, Logged, Outcome, Read, RecordId, Sent, Watermark};
+
+/// The topic that there is in the end.
+const TOPIC: Uuid = Uuid([2; 16]);
+/// The one of the same name that was deleted.
+const DELETED: Uuid = Uuid([1; 16]);
 
 const fn at(seconds: u64) -> Duration {
     Duration::from_secs(seconds)
@@ -20,10 +25,12 @@ fn sent(number: u64, outcome: Outcome) -> Sent {
     Sent {
         producer: 0,
         number,
-        at: at(number),
+        // The last of the three when all is well again.
+        at: if number == 2 { at(25) } else { at(number) },
         partition: 0,
         is_placed: true,
-        outcome: Some((at(number + 1), outcome)),
+        acknowledged_in: matches!(outcome, Outcome::Acknowledged(_)).then_some(TOPIC),
+        outcome: Some((at(26), outcome)),
     }
 }
 
@@ -35,7 +42,7 @@ fn log(broker: i32) -> FinalLog {
     };
     let view = ReplicaView {
         topic: "orders".to_owned(),
-        topic_id: Uuid::ZERO,
+        topic_id: TOPIC,
         partition: 0,
         leads: broker == 1,
         leader: 1,
@@ -48,25 +55,39 @@ fn log(broker: i32) -> FinalLog {
 }
 
 fn watermark(broker: i32, seconds: u64, offset: i64) -> Watermark {
-    Watermark { at: at(seconds), broker, life: 1, partition: 0, leader_epoch: 0, offset }
+    Watermark { at: at(seconds), broker, life: 1, topic_id: TOPIC, partition: 0, leader_epoch: 0, offset }
 }
 
-/// Three records, acknowledged, read and on two replicas.
+fn read(topic_id: Uuid, offset: i64, number: u64) -> Read {
+    Read { consumer: 1, topic_id, partition: 0, offset, record: record(number) }
+}
+
+fn leader(topic_id: Uuid, broker: i32) -> Leader {
+    Leader { topic_id, partition: 0, leader_epoch: 0, broker }
+}
+
+fn held(broker: i32, topic_id: Uuid) -> Held {
+    Held { broker, topic_id: Some(topic_id), partition: 0 }
+}
+
+/// Records that are acknowledged, read and on two replicas, the last of them when all was well again.
 fn fine() -> History {
     let offset = |number: u64| i64::try_from(number).unwrap_or(0);
     History {
         sent: (0..3).map(|number| sent(number, Outcome::Acknowledged(Some(offset(number))))).collect(),
-        read: (0..3)
-            .map(|number| Read { consumer: 1, partition: 0, offset: offset(number), record: record(number) })
-            .collect(),
+        read: (0..3).map(|number| read(TOPIC, offset(number), number)).collect(),
         watermarks: vec![watermark(1, 1, 1), watermark(1, 2, 3)],
         consumer_watermarks: [(1, vec![watermark(1, 1, 1), watermark(1, 2, 3)])].into(),
-        leaders: vec![(0, 0, 1)],
+        leaders: vec![leader(DELETED, 2), leader(TOPIC, 1)],
+        producers: 1,
+        carried: (0..3).map(|number| (record(number), TOPIC)).collect(),
+        topic_id: TOPIC,
+        held: vec![held(1, TOPIC), held(2, TOPIC)],
         logs: [((1, 0), log(1)), ((2, 0), log(2))].into(),
         assignments: [(0, vec![1, 2])].into(),
         in_sync: [(0, (1, vec![1, 2]))].into(),
         healed_at: at(10),
-        calm_at: Some(at(20)),
+        calm_at: Some(at(30)),
         ..History::default()
     }
 }
@@ -123,6 +144,44 @@ fn a_record_that_is_there_twice_is_found() {
 }
 
 #[test]
+fn an_acknowledgement_that_no_broker_gave_is_found() {
+    finds("made up", |history| history.sent[1].acknowledged_in = None);
+}
+
+#[test]
+fn what_was_acknowledged_in_a_deleted_topic_and_read_from_it_goes_with_it() {
+    let mut history = fine();
+    history.sent.push(Sent { acknowledged_in: Some(DELETED), ..sent(9, Outcome::Acknowledged(Some(1))) });
+    history.read.extend([read(DELETED, 0, 0), read(DELETED, 1, 9)]);
+    assert_eq!(check(&mut history), Vec::<String>::new());
+    // In the topic that there is in the end it would be lost.
+    history.sent[3].acknowledged_in = Some(TOPIC);
+    assert!(check(&mut history).iter().any(|violation| violation.starts_with("lost")));
+}
+
+#[test]
+fn what_a_deleted_topic_showed_twice_or_out_of_order_is_found() {
+    finds("twice", |history| history.read.extend([read(DELETED, 0, 0), read(DELETED, 1, 0)]));
+    finds("out of order", |history| history.read.extend([read(DELETED, 0, 1), read(DELETED, 1, 0)]));
+    finds("a hole", |history| history.read.extend([read(DELETED, 0, 0), read(DELETED, 2, 1)]));
+}
+
+#[test]
+fn a_record_of_another_topic_is_found() {
+    finds("of another topic", |history| {
+        history.carried.remove(&(record(1), TOPIC));
+        history.carried.insert((record(1), DELETED));
+    });
+}
+
+#[test]
+fn a_log_that_a_broker_is_not_to_have_is_found() {
+    finds("a stray", |history| history.held.push(held(3, DELETED)));
+    finds("a stray", |history| history.held.push(held(3, TOPIC)));
+    finds("a stray", |history| history.held.push(Held { topic_id: None, ..held(1, TOPIC) }));
+}
+
+#[test]
 fn records_out_of_order_are_found() {
     finds("out of order", |history| {
         logs(history).for_each(|log| {
@@ -148,15 +207,16 @@ fn a_high_watermark_that_falls_is_found() {
     finds("seen by consumer 1", |history| {
         history.consumer_watermarks.entry(1).or_default().push(watermark(1, 3, 2));
     });
-    // That of another leader may be lower.
+    // That of another leader may be lower, and that of another topic.
     let mut history = fine();
     history.watermarks.push(watermark(2, 3, 2));
+    history.watermarks.push(Watermark { topic_id: DELETED, ..watermark(1, 3, 2) });
     assert_eq!(check(&mut history), Vec::<String>::new());
 }
 
 #[test]
 fn two_leaders_of_one_epoch_are_found() {
-    finds("two leaders", |history| history.leaders.push((0, 0, 2)));
+    finds("two leaders", |history| history.leaders.push(leader(TOPIC, 2)));
 }
 
 #[test]
@@ -176,6 +236,11 @@ fn replicas_that_differ_are_found() {
 #[test]
 fn a_cluster_that_does_not_come_to_rest_is_found() {
     finds("no calm", |history| history.calm_at = None);
+}
+
+#[test]
+fn a_producer_that_sends_nothing_any_more_is_found() {
+    finds("silent", |history| history.producers = 2);
 }
 
 #[test]

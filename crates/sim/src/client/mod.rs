@@ -3,6 +3,7 @@
 mod consumer;
 mod producer;
 mod wire;
+mod witness;
 
 pub(crate) use consumer::consume;
 pub(crate) use producer::produce;

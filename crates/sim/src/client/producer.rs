@@ -12,8 +12,9 @@ use milena_core::time::Instant as CoreInstant;
 use tokio::time::{Instant, sleep_until};
 
 use super::wire::Wire;
+use super::witness::Witness;
 use crate::chance::Chance;
-use crate::history::{Outcome, Sent};
+use crate::history::{Outcome, RecordId, Sent};
 use crate::network::Place;
 use crate::note;
 use crate::plan::{ProducerPlan, TOPIC};
@@ -84,7 +85,7 @@ impl Producer {
             while let Some(command) = self.engine.poll_command() {
                 wire.carry_out(command);
             }
-            self.take_outcomes();
+            self.take_outcomes(wire.witness());
             if phase == Phase::Draining && self.waiting.is_empty() && !is_closing {
                 self.shared.begin_close(at + Duration::from_secs(1));
                 is_closing = true;
@@ -105,6 +106,7 @@ impl Producer {
                     let at = now(&self.sim);
                     let mut next = event;
                     while let Some(event) = next {
+                        wire.take_note(&event);
                         self.engine.handle_event(event, at);
                         next = events.try_recv().ok();
                     }
@@ -135,7 +137,7 @@ impl Producer {
             let value = format!("{}/{}/{padding}", self.id, self.next_number);
             let mut record = Record::to(TOPIC).value(&value);
             if self.plan.names_partitions {
-                let partition = self.chance.below(u64::try_from(self.sim.plan.partitions).unwrap_or(1));
+                let partition = self.chance.index(topic.partitions.len());
                 record = record.partition(i32::try_from(partition).unwrap_or(0));
             }
             match self.shared.append(topic, &record, client_clock_ms(self.sim.now()), at, None) {
@@ -158,12 +160,13 @@ impl Producer {
             partition: delivery.partition(),
             is_placed: self.plan.names_partitions,
             outcome: None,
+            acknowledged_in: None,
         });
         self.waiting.push((history.sent.len() - 1, delivery));
         self.next_number += 1;
     }
 
-    fn take_outcomes(&mut self) {
+    fn take_outcomes(&mut self, witness: &mut Witness) {
         let (sim, id) = (&self.sim, self.id);
         self.waiting.retain_mut(|(index, delivery)| {
             let Some(result) = delivery.result() else { return true };
@@ -178,6 +181,8 @@ impl Producer {
                         sent.number
                     );
                     sent.partition = partition;
+                    let record = RecordId { producer: sent.producer, number: sent.number };
+                    sent.acknowledged_in = witness.acknowledged_in(record, partition);
                     Outcome::Acknowledged(metadata.offset)
                 }
                 Err(error) => {

@@ -14,6 +14,7 @@ use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 use tokio::task::AbortHandle;
 use tokio::time::{sleep, timeout};
 
+use super::witness::Witness;
 use crate::network::{CLIENT_PORT, Network, Place, SimStream};
 use crate::sim::{Sim, broker_named};
 
@@ -23,6 +24,7 @@ pub(super) struct Wire {
     place: Place,
     events: UnboundedSender<Event>,
     connections: BTreeMap<ConnectionId, Line>,
+    witness: Witness,
 }
 
 struct Line {
@@ -40,7 +42,19 @@ impl Wire {
     /// A wire and where its events come out.
     pub(super) fn new(sim: Arc<Sim>, place: Place) -> (Self, UnboundedReceiver<Event>) {
         let (events, inbox) = unbounded_channel();
-        (Self { sim, place, events, connections: BTreeMap::new() }, inbox)
+        (Self { sim, place, events, connections: BTreeMap::new(), witness: Witness::default() }, inbox)
+    }
+
+    /// Takes note of an event before the engine does.
+    pub(super) fn take_note(&mut self, event: &Event) {
+        if let Event::Received { connection, frame } = event {
+            self.witness.received(*connection, frame);
+        }
+    }
+
+    /// Who has listened to what was sent and answered.
+    pub(super) fn witness(&mut self) -> &mut Witness {
+        &mut self.witness
     }
 
     pub(super) fn carry_out(&mut self, command: Command) {
@@ -72,7 +86,10 @@ impl Wire {
             }
             Command::Transmit { connection, frame, notify } => {
                 if let Some(line) = self.connections.get(&connection) {
-                    let _broken = line.frames.send((frame.to_bytes(), notify));
+                    let frame = frame.to_bytes();
+                    let carried = self.witness.sent(connection, &frame);
+                    self.sim.history().carried.extend(carried);
+                    let _broken = line.frames.send((frame, notify));
                 }
             }
             Command::Close { connection } => {
