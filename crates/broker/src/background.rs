@@ -59,7 +59,7 @@ impl Background {
         if let FsyncPolicy::Interval(wait) = node.config.fsync {
             tasks.push(node.gate.spawn(every(wait, node.clone(), |node| {
                 if let Err(error) = node.replica_manager.logs().flush_due(node.clock.now_ms()) {
-                    tracing::error!(%error, "a log cannot be synced and takes no more records");
+                    tracing::error!(%error, "a log cannot be synced");
                 }
             })));
         }

@@ -17,7 +17,7 @@ use milena_protocol::messages::{
     UpdateMetadataRequest,
 };
 use milena_protocol::{ErrorCode, Uuid};
-use milena_storage::fs::MemoryFileSystem;
+use milena_storage::fs::{DiskFaults, MemoryFileSystem};
 
 use crate::controller::{ControllerState, PartitionState, TopicSelector, TopicState};
 use crate::faults::Host;
@@ -79,6 +79,27 @@ async fn controller_16_a_dead_controller_is_replaced_in_a_higher_epoch() {
         })
         .await;
     cluster.create("u", &[2, 3]).await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_controller_that_cannot_write_resigns_and_there_is_one_when_it_can() {
+    let disk = DiskFaults::default();
+    let mut cluster = TestCluster::start_on(disk.wrap(MemoryFileSystem::shared()), [1, 2, 3]).await;
+    cluster.create("t", &[1, 2, 3]).await;
+    let controller = cluster.controller().unwrap().node_id();
+    let leader = cluster.state("t").leader;
+    disk.set_full(true);
+    let dies = if leader == controller { 2 } else { leader };
+    drop(cluster.brokers.remove(&dies));
+    cluster.wait("no controller", |cluster| cluster.controller().is_none()).await;
+    assert_eq!(cluster.state("t").isr.len(), 3, "nobody has decided what is not durable");
+    disk.set_full(false);
+    cluster.wait("a controller", |cluster| cluster.controller().is_some()).await;
+    cluster.wait("its decision", |cluster| !cluster.state("t").isr.contains(&dies)).await;
+    let leader = cluster.state("t").leader;
+    cluster
+        .wait("the new leader", |cluster| cluster.all_see("t", leader) && cluster.serves(leader, "t"))
+        .await;
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

@@ -86,6 +86,11 @@ impl Member {
         }
         let Node { registry, obedience, config, .. } = &*self.node;
         if registry.heartbeat(config.node_id, obedience.broker_epoch()).is_ok() {
+            let view = registry.watch().borrow().clone();
+            if view.controller.is_none() {
+                // Whoever tried to be it could not, perhaps for want of room on the registry's disk, and nobody hears of that.
+                self.cluster_changed(&view);
+            }
             return;
         }
         tracing::warn!(broker = config.node_id, "the session has ended; registering again");

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use milena_protocol::Uuid;
-use milena_storage::fs::MemoryFileSystem;
+use milena_storage::fs::{MemoryFileSystem, SharedFileSystem};
 use tokio::time::timeout;
 
 use crate::controller::{CreateTopic, PartitionState};
@@ -27,7 +27,12 @@ pub(crate) struct TestCluster {
 
 impl TestCluster {
     pub(crate) async fn start(ids: impl IntoIterator<Item = i32>) -> Self {
-        let store = RegistryStore::new(MemoryFileSystem::shared(), "cluster".as_ref(), "cluster.json");
+        Self::start_on(MemoryFileSystem::shared(), ids).await
+    }
+
+    /// The same, with the registry's file on this disk.
+    pub(crate) async fn start_on(disk: SharedFileSystem, ids: impl IntoIterator<Item = i32>) -> Self {
+        let store = RegistryStore::new(disk, "cluster".as_ref(), "cluster.json");
         let config = RegistryConfig { session_timeout: SESSION };
         let registry = Arc::new(ClusterRegistry::open(store, config).unwrap());
         let mut cluster = Self { registry, configs: BTreeMap::new(), brokers: BTreeMap::new() };

@@ -77,10 +77,10 @@ pub(crate) enum ClusterCommand {
         #[arg(value_parser = clap::value_parser!(u64).range(1..))]
         bytes_per_second: u64,
     },
-    /// A broker's disk has no room
+    /// A broker's disk has no room: from its next write until it is healed, it serves no partition, and others lead
     DiskFull { broker: i32 },
-    /// A broker's disk does not sync; a log that has seen it wants a restart. It shows where the brokers run with --fsync
-    /// every-batch or interval=MS
+    /// A broker's disk does not sync: from its next sync until it is healed, it serves no partition. It shows where the
+    /// brokers run with --fsync every-batch or interval=MS
     FsyncFails { broker: i32 },
     /// What a broker appends takes longer
     SlowDisk {
