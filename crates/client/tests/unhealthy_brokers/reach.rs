@@ -222,8 +222,9 @@ async fn reach_4_a_broker_that_stalls_costs_four_metadata_requests_a_second_and_
         let begun = Instant::now();
         cluster.pause(SLOW)?;
         let under_way = send_all(&producer, ALL, sent + 20..sent + 50).await?;
-        // Half a second, the floor; and the next step, and the one after that.
-        for _ in 0..=stall % 3 {
+        // Half a second is the floor; each fourth stall goes on for more steps after it.
+        let length = STEP * if stall % 4 == 3 { 6 } else { 2 };
+        while begun.elapsed() < length {
             asked_because(&producer, |reason| matches!(reason, RefreshReason::Suspected(_))).await?;
         }
         cluster.resume(SLOW)?;
