@@ -65,7 +65,6 @@ impl Obedience {
         fence.registered(registration);
         self.replica_manager.set_broker_epoch(registration.broker_epoch);
         self.replica_manager.go_online();
-        self.replica_manager.remove_stray_logs(&self.registry.cluster_state());
         self.forget_strays();
         Ok(())
     }
@@ -209,6 +208,8 @@ impl Obedience {
     fn forget_strays(&self) {
         let state = self.registry.cluster_state();
         self.stop_strays(&state);
+        // After a start, replicas have logs before they have roles.
+        self.replica_manager.remove_stray_logs(&state);
         self.forget_topics(&state);
     }
 

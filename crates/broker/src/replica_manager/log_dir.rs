@@ -64,8 +64,12 @@ impl ReplicaManager {
         self.offline.store(false, Ordering::SeqCst);
     }
 
-    /// Deletes logs that were to be deleted while they could not be used.
+    /// Deletes the logs that this broker is not to have, those among them that serve no replica yet, or could not be deleted
+    /// when they were to be. Blocking.
     pub(crate) fn remove_stray_logs(&self, state: &ControllerState) {
+        if self.is_offline() {
+            return;
+        }
         remove_stray_logs(&self.logs, state, self.node_id);
     }
 }

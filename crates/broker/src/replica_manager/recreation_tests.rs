@@ -15,7 +15,7 @@ use super::ReplicaManager;
 use super::local_logs::LocalLogs;
 use crate::clock::Clock;
 use crate::controller::{
-    LeaderAndIsrTopic, PartitionState, StopReplica, StopReplicaPartition, StopReplicaTopic,
+    ControllerState, LeaderAndIsrTopic, PartitionState, StopReplica, StopReplicaPartition, StopReplicaTopic,
 };
 use crate::replica::{FollowedPartition, FollowerAppend, FollowerLogs};
 use crate::topic_configs::TopicConfigs;
@@ -99,4 +99,19 @@ fn field_10_the_high_watermark_of_a_deleted_log_is_not_that_of_the_new_one_of_it
     let partition = second.partition_of("t", NEW, 0).unwrap();
     assert_eq!((partition.log_end().end_offset, partition.high_watermark()), (3, 0));
     assert_eq!(second.partition_of("t", OLD, 0).err(), Some(ErrorCode::UNKNOWN_TOPIC_ID));
+}
+
+/// The topic was deleted between the registration of a broker that had restarted and the controller's hearing of that.
+#[test]
+fn field_10_a_log_of_a_deleted_topic_goes_though_its_replica_has_no_role_yet() {
+    let fs = MemoryFileSystem::shared();
+    let first = manager(&fs);
+    first.become_leader_or_follower(&role(OLD, OTHER, 0, &[OTHER, OWN]));
+    drop(first);
+    let second = manager(&fs);
+    assert_eq!((second.partitions().len(), second.logs().logs().len()), (0, 1));
+    second.remove_stray_logs(&ControllerState::new("c".to_owned()));
+    assert!(second.logs().logs().is_empty());
+    second.become_leader_or_follower(&role(NEW, OWN, 0, &[OWN]));
+    assert!(second.partition_of("t", NEW, 0).is_ok());
 }
