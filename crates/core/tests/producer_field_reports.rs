@@ -86,7 +86,7 @@ fn field_10_a_topic_that_is_created_again_is_delivered_to_and_sequences_start_ag
 fn field_10_a_hint_of_the_deleted_topics_leader_says_nothing_of_the_new_topic() {
     let mut test = Test::warm(config(), 2, &[1]);
     test.harness.advance(secs(1));
-    let current_leader = LeaderIdAndEpoch { leader_id: 2, leader_epoch: 7, ..Default::default() };
+    let current_leader = LeaderIdAndEpoch { leader_id: 2, leader_epoch: 7 };
     let moved = PartitionProduceResponse {
         error_code: ErrorCode::NOT_LEADER_OR_FOLLOWER,
         base_offset: -1,
