@@ -185,7 +185,7 @@ pub struct SocketConfig {
     /// `queued.max.request.bytes`, of the broker: how many bytes the requests of all clients may have in memory, from when
     /// 64 KiB of one have arrived until it is taken on; smaller ones are not counted. When it is used up, a connection on which
     /// a request arrives is not read from until there is room for all of it; a single larger one is let through alone. One that
-    /// has room and has not arrived in 30 s is given up if others wait. Kafka has no bound by default; this one suits a laptop.
+    /// has room and has not arrived in 10 s is given up if others wait. Kafka has no bound by default; this one suits a laptop.
     /// What brokers say to each other on a listener of their own is not counted.
     pub queued_max_request_bytes: usize,
     /// `max.connections`, of each listener: one more is closed as soon as it is accepted, unless another one makes room

@@ -12,8 +12,9 @@ use tokio::time::{Instant, sleep_until};
 
 /// Bytes of a request that are read before room is asked for: most requests never do, and a length is only a claim.
 pub(super) const UNRESERVED: usize = 64 * 1024;
-/// How long a request may take to arrive and be taken on while others wait for its room.
-pub(super) const ARRIVAL_LIMIT: Duration = Duration::from_secs(30);
+/// How long a request may take to arrive and be taken on while others wait for its room: a part of what their clients wait
+/// for an answer (request.timeout.ms, 30 s).
+pub(super) const ARRIVAL_LIMIT: Duration = Duration::from_secs(10);
 
 /// Room for requests, given out in the order in which it is asked for.
 #[derive(Debug)]
