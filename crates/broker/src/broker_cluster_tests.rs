@@ -17,6 +17,7 @@ use milena_protocol::messages::{
     UpdateMetadataRequest,
 };
 use milena_protocol::{ErrorCode, Uuid};
+use milena_storage::FsyncPolicy;
 use milena_storage::fs::{DiskFaults, MemoryFileSystem};
 
 use crate::controller::{ControllerState, PartitionState, TopicSelector, TopicState};
@@ -84,7 +85,8 @@ async fn controller_16_a_dead_controller_is_replaced_in_a_higher_epoch() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_controller_that_cannot_write_resigns_and_there_is_one_when_it_can() {
     let disk = DiskFaults::default();
-    let mut cluster = TestCluster::start_on(disk.wrap(MemoryFileSystem::shared()), [1, 2, 3]).await;
+    let on = disk.wrap(MemoryFileSystem::shared());
+    let mut cluster = TestCluster::start_with(on, [1, 2, 3], FsyncPolicy::default()).await;
     cluster.create("t", &[1, 2, 3]).await;
     let controller = cluster.controller().unwrap().node_id();
     let leader = cluster.state("t").leader;

@@ -5,7 +5,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use milena_protocol::Uuid;
-use milena_storage::fs::{MemoryFileSystem, SharedFileSystem};
+use milena_storage::FsyncPolicy;
+use milena_storage::fs::{DiskFaults, MemoryFileSystem, SharedFileSystem};
 use tokio::time::timeout;
 
 use crate::controller::{CreateTopic, PartitionState};
@@ -23,24 +24,33 @@ pub(crate) struct TestCluster {
     pub(crate) registry: Arc<ClusterRegistry>,
     pub(crate) configs: BTreeMap<i32, BrokerConfig>,
     pub(crate) brokers: BTreeMap<i32, Broker>,
+    /// What is wrong with the brokers' disks.
+    pub(crate) disks: BTreeMap<i32, DiskFaults>,
 }
 
 impl TestCluster {
     pub(crate) async fn start(ids: impl IntoIterator<Item = i32>) -> Self {
-        Self::start_on(MemoryFileSystem::shared(), ids).await
+        Self::start_with(MemoryFileSystem::shared(), ids, FsyncPolicy::default()).await
     }
 
     /// The same, with the registry's file on this disk.
-    pub(crate) async fn start_on(disk: SharedFileSystem, ids: impl IntoIterator<Item = i32>) -> Self {
+    pub(crate) async fn start_with(
+        disk: SharedFileSystem,
+        ids: impl IntoIterator<Item = i32>,
+        fsync: FsyncPolicy,
+    ) -> Self {
         let store = RegistryStore::new(disk, "cluster".as_ref(), "cluster.json");
         let config = RegistryConfig { session_timeout: SESSION };
         let registry = Arc::new(ClusterRegistry::open(store, config).unwrap());
-        let mut cluster = Self { registry, configs: BTreeMap::new(), brokers: BTreeMap::new() };
+        let (configs, brokers, disks) = Default::default();
+        let mut cluster = Self { registry, configs, brokers, disks };
         for id in ids {
             let internal = ListenerConfig { name: INTERNAL.to_owned(), ..ListenerConfig::loopback(0) };
+            let disk = cluster.disks.entry(id).or_default();
             let config = BrokerConfig {
                 node_id: id,
-                file_system: MemoryFileSystem::shared(),
+                file_system: disk.wrap(MemoryFileSystem::shared()),
+                fsync,
                 listeners: vec![ListenerConfig::loopback(0), internal],
                 inter_broker_listener_name: Some(INTERNAL.to_owned()),
                 default_replication_factor: 3,

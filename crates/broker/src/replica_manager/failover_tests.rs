@@ -1,4 +1,4 @@
-//! A whole cluster over real sockets, whose leaders are killed while records come in.
+//! A whole cluster over real sockets, whose leaders are killed, or lose their disks, while records come in.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -7,6 +7,8 @@ use bytes::Bytes;
 use milena_protocol::messages::{PartitionProduceData, ProduceRequest, TopicProduceData};
 use milena_protocol::records::{BatchBuilder, RecordBatches, Seal};
 use milena_protocol::{ErrorCode, Uuid};
+use milena_storage::FsyncPolicy;
+use milena_storage::fs::{DiskFaults, MemoryFileSystem};
 use tokio::time::{interval, timeout};
 
 use crate::faults::Host;
@@ -22,8 +24,8 @@ struct Produced {
 }
 
 impl Produced {
-    async fn start() -> Self {
-        let cluster = TestCluster::start(1..=3).await;
+    async fn start(fsync: FsyncPolicy) -> Self {
+        let cluster = TestCluster::start_with(MemoryFileSystem::shared(), 1..=3, fsync).await;
         let topic = cluster.create_with("t", &[1, 2, 3], &[("min.insync.replicas", "2")]).await;
         Self { cluster, topic, acknowledged: BTreeMap::new() }
     }
@@ -64,6 +66,22 @@ impl Produced {
         let answer = &response.responses[0].partition_responses[0];
         (answer.error_code == ErrorCode::NONE).then_some(answer.base_offset)
     }
+
+    /// Says that so many were acknowledged, and that all replicas have all of them where they were said to be.
+    async fn check(&self, count: usize) {
+        self.cluster.wait("one log", logs_agree).await;
+        let mut found = BTreeMap::new();
+        for batch in RecordBatches::new(log(&self.cluster, 1).unwrap()) {
+            for record in batch.unwrap().records(1024).unwrap() {
+                let record = record.unwrap();
+                found.insert(record.offset, String::from_utf8(record.value.unwrap().to_vec()).unwrap());
+            }
+        }
+        assert_eq!(self.acknowledged.len(), count);
+        for (offset, value) in &self.acknowledged {
+            assert_eq!(found.get(offset), Some(value), "offset {offset}");
+        }
+    }
 }
 
 fn log(cluster: &TestCluster, id: i32) -> Option<Bytes> {
@@ -78,7 +96,7 @@ fn logs_agree(cluster: &TestCluster) -> bool {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn replication_24_nothing_acknowledged_is_lost_while_leaders_are_killed() {
-    let mut produced = Produced::start().await;
+    let mut produced = Produced::start(FsyncPolicy::default()).await;
     for round in 0..4 {
         for record in 0..15 {
             produced.produce(format!("{round} before {record}")).await;
@@ -92,16 +110,26 @@ async fn replication_24_nothing_acknowledged_is_lost_while_leaders_are_killed() 
         produced.cluster.start_broker(leader).await;
         produced.cluster.wait("a whole ISR", |cluster| cluster.state("t").isr.len() == 3).await;
     }
-    produced.cluster.wait("one log", logs_agree).await;
-    let mut found = BTreeMap::new();
-    for batch in RecordBatches::new(log(&produced.cluster, 1).unwrap()) {
-        for record in batch.unwrap().records(1024).unwrap() {
-            let record = record.unwrap();
-            found.insert(record.offset, String::from_utf8(record.value.unwrap().to_vec()).unwrap());
+    produced.check(120).await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn log_31_nothing_acknowledged_is_lost_while_the_leaders_disks_fail() {
+    let mut produced = Produced::start(FsyncPolicy::EveryBatch).await;
+    for round in 0..6 {
+        for record in 0..5 {
+            produced.produce(format!("{round} before {record}")).await;
         }
+        let leader = produced.leader();
+        let disk = produced.cluster.disks[&leader].clone();
+        let fail = if round % 2 == 0 { DiskFaults::set_full } else { DiskFaults::set_failing_syncs };
+        fail(&disk, true);
+        for record in 0..5 {
+            produced.produce(format!("{round} after {record}")).await;
+        }
+        assert_ne!(produced.leader(), leader);
+        fail(&disk, false);
+        produced.cluster.wait("a whole ISR", |cluster| cluster.state("t").isr.len() == 3).await;
     }
-    assert_eq!(produced.acknowledged.len(), 120);
-    for (offset, value) in &produced.acknowledged {
-        assert_eq!(found.get(offset), Some(value), "offset {offset}");
-    }
+    produced.check(60).await;
 }
