@@ -147,7 +147,7 @@ impl LogManager {
             _lock: lock,
         };
         let clean_shutdown = manager.take_clean_shutdown_marker()?;
-        let logs = manager.open_logs(clean_shutdown, config_of, now_ms)?;
+        let logs = manager.open_logs(clean_shutdown, &BTreeMap::new(), config_of, now_ms)?;
         *manager.gone.lock() = manager.told_of_and_not_among(&logs);
         *manager.logs.write() = logs;
         Ok(manager)
@@ -160,9 +160,11 @@ impl LogManager {
         told_of.filter(|name| !logs.contains_key(name)).collect()
     }
 
+    /// Opens what is in the directory. `synced` are recovery points that are known better than the checkpoint knows them.
     fn open_logs(
         &self,
         clean_shutdown: bool,
+        synced: &BTreeMap<TopicPartition, i64>,
         config_of: impl Fn(&str) -> LogConfig,
         now_ms: i64,
     ) -> Result<Logs> {
@@ -173,7 +175,9 @@ impl LogManager {
         for topic_partition in self.find_logs()? {
             let options = LogOptions {
                 config: config_of(&topic_partition.topic),
-                recovery_point: recovery_points.get(&topic_partition).copied().unwrap_or(0),
+                recovery_point: recovery_points.get(&topic_partition).map_or(0, |point| {
+                    synced.get(&topic_partition).map_or(*point, |synced| *point.min(synced))
+                }),
                 log_start_offset: start_offsets.get(&topic_partition).copied().unwrap_or(0),
                 first_dirty_offset: clean_offsets.get(&topic_partition).copied().unwrap_or(0),
                 clean_shutdown,
@@ -214,11 +218,15 @@ impl LogManager {
     pub fn recover(&self, config_of: impl Fn(&str) -> LogConfig, now_ms: i64) -> Result<()> {
         let _cleaning = self.cleaning.lock();
         let _checkpointing = self.checkpointing.lock();
+        // A checkpoint that could not be written since a log was cut vouches for what is not there any more.
+        let mut synced = BTreeMap::new();
         for handle in self.logs() {
-            handle.log().lock().retire();
+            let mut log = handle.log().lock();
+            log.retire();
+            synced.insert(handle.topic_partition().clone(), log.recovery_point());
         }
         self.failures.clear();
-        let logs = self.open_logs(false, config_of, now_ms)?;
+        let logs = self.open_logs(false, &synced, config_of, now_ms)?;
         *self.logs.write() = logs;
         Ok(())
     }
