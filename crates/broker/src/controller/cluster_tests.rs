@@ -667,6 +667,20 @@ fn a_log_directory_that_failed_moves_all_that_its_broker_leads() {
     // Nor does it get what is new, or what another controller gives out.
     cluster.create("v", vec![vec![1, 3]]);
     assert_eq!(cluster.engine.state().partition("v", 0).unwrap().leader, 3);
+    for (name, factor, on) in [("x", 2, [2, 3].as_slice()), ("y", 3, &[1, 2, 3])] {
+        let topic = CreateTopic {
+            name: name.to_owned(),
+            id: Uuid([name.as_bytes()[0]; 16]),
+            num_partitions: 3,
+            replication_factor: factor,
+            assignments: Vec::new(),
+            configs: Vec::new(),
+        };
+        cluster.engine.handle_create_topic(topic, false).unwrap();
+        let partitions = &cluster.engine.state().topics[name].partitions;
+        assert!(partitions.iter().all(|partition| partition.replicas.iter().all(|id| on.contains(id))));
+        assert!(partitions.iter().all(|partition| partition.leader != NO_LEADER));
+    }
     cluster.requests();
     cluster.engine = elected(ControllerState::clone(cluster.engine.state()));
     cluster.join([]);
@@ -676,7 +690,7 @@ fn a_log_directory_that_failed_moves_all_that_its_broker_leads() {
     let requests = cluster.join([1]);
     assert_eq!(of(&cluster, "u"), (1, vec![1]));
     assert_eq!(cluster.partition().leader, 2, "a follower until it has caught up");
-    assert_eq!(roles(&requests, 1).last().unwrap().topics.len(), 4, "it is told everything");
+    assert_eq!(roles(&requests, 1).last().unwrap().topics.len(), 5, "it is told everything");
     cluster.alter_partition(&[2, 3, 1]).unwrap();
 }
 

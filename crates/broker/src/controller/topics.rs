@@ -196,7 +196,11 @@ impl ControllerEngine {
 
     /// Spreads partitions over the live brokers, starting with another broker for each topic.
     fn assign(&self, start: usize, partitions: usize, factor: usize) -> Vec<Vec<i32>> {
-        let brokers: Vec<i32> = self.live.keys().copied().collect();
+        let mut brokers: Vec<i32> = self.live.keys().copied().filter(|id| self.has_log_dir(*id)).collect();
+        if brokers.len() < factor {
+            // Those whose log directory has failed get theirs when they have recovered it.
+            brokers = self.live.keys().copied().collect();
+        }
         let replicas = |partition| {
             let ring = brokers.iter().copied().cycle();
             ring.skip((start + partition) % brokers.len().max(1)).take(factor).collect()
