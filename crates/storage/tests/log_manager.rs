@@ -347,3 +347,17 @@ fn log_31_a_directory_that_failed_is_recovered_in_place() {
     manager.recover(|_| LogConfig::default(), NOW).unwrap();
     append(&mut old.log().lock(), &Batch::of(&["too late"])).unwrap_err();
 }
+
+#[test]
+fn a_topic_with_the_longest_name_can_be_deleted() {
+    let dir = tempfile::tempdir().unwrap();
+    let manager = manager(&RealFileSystem::shared(), dir.path()).unwrap();
+    let name = TopicPartition::new("x".repeat(249), 12_345);
+    for id in [TOPIC_ID, Uuid([8; 16])] {
+        manager.get_or_create(&name, Some(id), LogConfig::default(), NOW).unwrap();
+        assert!(manager.delete(&name).unwrap());
+        let left = std::fs::read_dir(dir.path()).unwrap();
+        assert!(left.flatten().all(|entry| !entry.path().is_dir()), "a directory is left");
+    }
+    assert_eq!(manager.failures().failure(), None);
+}

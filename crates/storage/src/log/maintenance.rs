@@ -6,8 +6,12 @@ use std::sync::atomic::Ordering;
 use super::Log;
 use crate::config::FsyncPolicy;
 use crate::error::{IoContext, Result, StorageError};
+use crate::log_manager::DELETE_SUFFIX;
 use crate::producer_state::SNAPSHOT_SUFFIX;
 use crate::segment::{LogSegment, remove_files, segment_file};
+
+/// The most bytes that file systems take for a name.
+const MAX_NAME: usize = 255;
 
 impl Log {
     /// Removes the batch that contains `offset` and everything after it, as a follower does when its leader's log differs.
@@ -173,14 +177,25 @@ impl Log {
     /// Storage errors.
     pub fn delete(&mut self) -> Result<()> {
         self.poisoned = Some("it was deleted".to_owned());
-        let mut renamed = self.dir.clone().into_os_string();
-        renamed.push(crate::log_manager::DELETE_SUFFIX);
-        let renamed = std::path::PathBuf::from(renamed);
+        let renamed = self.dir.with_file_name(self.name_when_deleted());
         self.fs.rename(&self.dir, &renamed).at(&self.dir)?;
         if let Some(parent) = self.dir.parent() {
             self.fs.sync_dir(parent).at(parent)?;
         }
         self.fs.remove_dir_all(&renamed).at(&renamed)
+    }
+
+    /// A name that no file system finds too long (`UnifiedLog.logDirNameWithSuffixCappedLength`).
+    fn name_when_deleted(&self) -> String {
+        let name = self.topic_partition.dir_name();
+        if name.len() + DELETE_SUFFIX.len() <= MAX_NAME {
+            return format!("{name}{DELETE_SUFFIX}");
+        }
+        // The topic's name alone would be that of others too, once it is cut.
+        let id = self.topic_id.unwrap_or_default();
+        let rest = format!(".{id}-{}{DELETE_SUFFIX}", self.topic_partition.partition);
+        let kept = name.get(..MAX_NAME - rest.len()).unwrap_or_default();
+        format!("{kept}{rest}")
     }
 
     /// Keeps snapshots that a segment starts with, and the newest.
