@@ -26,7 +26,8 @@ struct List {
 struct Silent {
     since: Instant,
     address: SocketAddr,
-    task: AbortHandle,
+    /// None until it is spawned.
+    task: Option<AbortHandle>,
 }
 
 /// A connection's place among the silent; given up when it has spoken, or has ended.
@@ -43,12 +44,18 @@ impl SilentConnections {
         address: SocketAddr,
         spawn: impl FnOnce(SilentPlace) -> AbortHandle,
     ) {
-        // Locked until it is in the list: it may be over at once.
-        let mut list = self.list.lock();
-        list.last += 1;
-        let number = list.last;
+        let number = {
+            let mut list = self.list.lock();
+            list.last += 1;
+            let number = list.last;
+            list.connections.insert(number, Silent { since: Instant::now(), address, task: None });
+            number
+        };
+        // Not locked: a runtime that is shutting down drops the task, and its place with it, before `spawn` returns.
         let task = spawn(SilentPlace { connections: self.clone(), number });
-        list.connections.insert(number, Silent { since: Instant::now(), address, task });
+        if let Some(silent) = self.list.lock().connections.get_mut(&number) {
+            silent.task = Some(task);
+        }
     }
 
     /// Ends the oldest connection, if it has been silent for `patience`, and says whose it was.
@@ -56,12 +63,12 @@ impl SilentConnections {
         let oldest = {
             let mut list = self.list.lock();
             let oldest = list.connections.first_entry()?;
-            if oldest.get().since.elapsed() < patience {
+            if oldest.get().since.elapsed() < patience || oldest.get().task.is_none() {
                 return None;
             }
             oldest.remove()
         };
-        oldest.task.abort();
+        oldest.task?.abort();
         Some(oldest.address)
     }
 }
@@ -69,5 +76,24 @@ impl SilentConnections {
 impl Drop for SilentPlace {
     fn drop(&mut self) {
         self.connections.list.lock().connections.remove(&self.number);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_task_that_is_over_before_it_is_entered_leaves_nothing() {
+        let connections = Arc::new(SilentConnections::default());
+        let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
+        let handle = runtime.handle().clone();
+        // From now on it drops what it is given to spawn.
+        drop(runtime);
+        connections.enter(SocketAddr::from(([127, 0, 0, 1], 1)), |place| {
+            handle.spawn(async move { drop(place) }).abort_handle()
+        });
+        assert_eq!(connections.evict(Duration::ZERO), None);
+        assert!(connections.list.lock().connections.is_empty());
     }
 }
