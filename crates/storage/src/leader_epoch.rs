@@ -97,6 +97,19 @@ impl LeaderEpochFileCache {
         true
     }
 
+    /// Takes note of a batch that recovery has found: what it says counts, and not an entry that claims its offsets for a
+    /// newer epoch. There is such an entry after a power cut that undid a truncation and not what was noted after it.
+    /// Answers whether something changed, without writing.
+    pub(crate) fn note_found(&mut self, epoch: i32, base_offset: i64, last_offset: i64) -> bool {
+        if epoch < 0 {
+            return false;
+        }
+        let before = self.entries.len();
+        self.entries.retain(|entry| entry.epoch <= epoch || entry.start_offset > last_offset);
+        let dropped = self.entries.len() < before;
+        self.note(epoch, base_offset) || dropped
+    }
+
     fn is_known(&self, epoch: i32, start_offset: i64) -> bool {
         // Not the last entry: that may be of an epoch that this log notes and has no records of yet.
         epoch < 0 || self.epoch_for_offset(start_offset).is_some_and(|known| known >= epoch)
@@ -235,13 +248,28 @@ mod tests {
     }
 
     #[test]
+    fn what_recovery_finds_counts_and_not_what_was_noted_over_it() {
+        let mut cache = cache(&MemoryFileSystem::shared());
+        for (epoch, offset) in [(0, 0), (1, 35), (3, 36), (8, 40)] {
+            cache.assign(epoch, offset).unwrap();
+        }
+        assert!(!cache.note_found(0, 0, 34), "as it was noted");
+        assert!(cache.note_found(0, 35, 37), "the truncation to 35 was undone");
+        assert_eq!(pairs(&cache), [(0, 0), (8, 40)], "of what is behind it nothing is known yet");
+        assert!(!cache.note_found(-1, 38, 38), "a batch of no epoch says nothing");
+    }
+
+    #[test]
     fn what_recovery_finds_of_an_older_epoch_moves_no_start() {
         let fs = MemoryFileSystem::shared();
         let mut cache = cache(&fs);
         for (epoch, offset) in [(0, 0), (4, 2), (8, 72)] {
             cache.assign(epoch, offset).unwrap();
         }
-        assert!(!cache.note(4, 47), "a batch in the middle of epoch 4; nothing was appended in epoch 8 yet");
+        assert!(
+            !cache.note_found(4, 47, 71),
+            "a batch in the middle of epoch 4; nothing was appended in epoch 8 yet"
+        );
         assert_eq!(pairs(&cache), [(0, 0), (4, 2), (8, 72)]);
     }
 }

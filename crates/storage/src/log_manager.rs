@@ -304,7 +304,7 @@ impl LogManager {
     fn forget_gone(&self, topic_partition: &TopicPartition) -> Result<()> {
         let mut gone = self.gone.lock();
         if gone.contains(topic_partition) && self.get(topic_partition).is_none() {
-            self.write_checkpoints()?;
+            self.checkpoint_recovery_points()?;
             self.write_clean_offsets()?;
             gone.clear();
         }
@@ -344,7 +344,7 @@ impl LogManager {
             let result = pending.sync();
             failed = failed.and(handle.log().lock().complete_flush(&pending, result));
         }
-        failed.and(self.write_checkpoints())
+        failed.and(self.checkpoint_recovery_points())
     }
 
     /// Writes down where each log starts, so that records that were deleted do not come back after a crash.
@@ -356,7 +356,13 @@ impl LogManager {
         self.write_log_start_offsets()
     }
 
-    fn write_checkpoints(&self) -> Result<()> {
+    /// Writes the recovery points and log start offsets of all logs, and syncs nothing else. To be done when a truncation has
+    /// moved a recovery point back, before anything is appended (Kafka: `LogManager.truncateTo`): after a power cut the old
+    /// point would vouch for what was never synced.
+    ///
+    /// # Errors
+    /// Storage errors.
+    pub fn checkpoint_recovery_points(&self) -> Result<()> {
         let _checkpointing = self.checkpointing.lock();
         let recovery_point = |handle: &Arc<LogHandle>| handle.log().lock().recovery_point();
         let recovery_points: BTreeMap<_, _> = self
@@ -468,7 +474,7 @@ impl LogManager {
             failed = failed.and(closed);
         }
         failed?;
-        self.write_checkpoints()?;
+        self.checkpoint_recovery_points()?;
         let marker = self.dir.join(CLEAN_SHUTDOWN_FILE);
         write_file_atomically(&*self.fs, &marker, b"{\"version\":0,\"brokerEpoch\":-1}").at(&marker)
     }

@@ -13,7 +13,7 @@ use milena_protocol::records::{Compression, RecordBatches, Seal};
 use milena_storage::fs::{
     CrashPlan, FaultyFileSystem, MemoryFileSystem, OpenMode, SharedFileSystem, read_file,
 };
-use milena_storage::{ErrorKind, FsyncPolicy, Log, LogConfig, LogOptions, StorageError};
+use milena_storage::{AppendOrigin, ErrorKind, FsyncPolicy, Log, LogConfig, LogOptions, StorageError};
 use proptest::prelude::*;
 
 fn faulty() -> (FaultyFileSystem, SharedFileSystem) {
@@ -108,6 +108,39 @@ fn log_31_a_failed_sync_poisons_the_log_until_it_is_recovered() {
     faulty.restart(CrashPlan::DropUnsynced).unwrap();
     let log = open(&fs, every_batch(LogConfig::default()));
     assert_eq!(log.log_end_offset(), end + 1, "acknowledged after the recovery, so it is on the disk");
+}
+
+#[test]
+fn log_31_a_truncation_whose_sync_failed_is_on_the_disk_after_the_recovery() {
+    let (faulty, fs) = faulty();
+    let mut log = open(&fs, every_batch(LogConfig::default()));
+    fill(&mut log, 2);
+    faulty.fail_syncs(true);
+    assert_eq!(log.truncate_to(3, NOW).unwrap_err().kind(), ErrorKind::Storage);
+    faulty.fail_syncs(false);
+    drop(log);
+    let up_to_there = || LogOptions { recovery_point: 6, ..every_batch(LogConfig::default()) };
+    assert_eq!(open(&fs, up_to_there()).log_end_offset(), 3);
+    faulty.restart(CrashPlan::DropUnsynced).unwrap();
+    assert_eq!(open(&fs, up_to_there()).log_end_offset(), 3, "it was seen to end there");
+}
+
+#[test]
+fn log_31_what_a_power_cut_brings_back_has_its_own_epoch() {
+    let (faulty, fs) = faulty();
+    let mut log = open(&fs, options(LogConfig::default()));
+    fill(&mut log, 2);
+    log.flush(i64::MAX).unwrap();
+    // Nothing of this is synced but the epochs, which are written whole.
+    log.truncate_to(3, NOW).unwrap();
+    log.append_as_leader(Batch::of(&["of a newer epoch"]).bytes(), 1, AppendOrigin::Client, NOW).unwrap();
+    assert_eq!(log.leader_epochs().latest_epoch(), Some(1));
+    drop(log);
+    faulty.restart(CrashPlan::DropUnsynced).unwrap();
+    let log = open(&fs, options(LogConfig::default()));
+    assert_eq!(log.log_end_offset(), 6, "the old batch is back");
+    let epochs = log.leader_epochs().entries().iter().map(|entry| (entry.epoch, entry.start_offset));
+    assert_eq!(epochs.collect::<Vec<_>>(), [(0, 0)], "and what was noted over it is not believed");
 }
 
 #[test]

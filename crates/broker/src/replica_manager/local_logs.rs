@@ -5,7 +5,7 @@ use std::sync::Arc;
 use milena_protocol::ErrorCode;
 use milena_protocol::messages::fetch_response::EpochEndOffset;
 
-use super::{Partition, ReplicaManager};
+use super::{Partition, ReplicaManager, error_code};
 use crate::replica::{FollowedPartition, FollowerAppend, FollowerLogs, LogEnd};
 
 /// The partitions of a [`ReplicaManager`].
@@ -16,6 +16,21 @@ impl LocalLogs<'_> {
     fn partition(&self, followed: &FollowedPartition) -> Result<Arc<Partition>, ErrorCode> {
         let name = &followed.name;
         self.0.partition_of(&name.topic, followed.topic_id, name.partition)
+    }
+
+    /// Makes a log shorter. What is on disk is not to vouch for offsets that other records get now.
+    fn cut(
+        &self,
+        followed: &FollowedPartition,
+        cut: impl FnOnce(&Partition) -> Result<(), ErrorCode>,
+    ) -> Result<(), ErrorCode> {
+        let partition = self.partition(followed)?;
+        let before = partition.recovery_point();
+        cut(&partition)?;
+        if partition.recovery_point() < before {
+            self.0.logs.checkpoint_recovery_points().map_err(|error| error_code(&error))?;
+        }
+        Ok(())
     }
 }
 
@@ -30,14 +45,17 @@ impl FollowerLogs for LocalLogs<'_> {
     }
 
     fn truncate(&mut self, followed: &FollowedPartition, end: &EpochEndOffset) -> Result<(), ErrorCode> {
-        self.partition(followed)?.truncate(followed.leader_epoch, end, self.0.clock.now_ms())
+        let now_ms = self.0.clock.now_ms();
+        self.cut(followed, |partition| partition.truncate(followed.leader_epoch, end, now_ms))
     }
 
     fn truncate_to(&mut self, followed: &FollowedPartition, offset: i64) -> Result<(), ErrorCode> {
-        self.partition(followed)?.truncate_to(followed.leader_epoch, offset, self.0.clock.now_ms())
+        let now_ms = self.0.clock.now_ms();
+        self.cut(followed, |partition| partition.truncate_to(followed.leader_epoch, offset, now_ms))
     }
 
     fn restart_at(&mut self, followed: &FollowedPartition, offset: i64) -> Result<(), ErrorCode> {
-        self.partition(followed)?.restart_at(followed.leader_epoch, offset, self.0.clock.now_ms())
+        let now_ms = self.0.clock.now_ms();
+        self.cut(followed, |partition| partition.restart_at(followed.leader_epoch, offset, now_ms))
     }
 }

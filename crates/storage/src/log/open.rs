@@ -103,6 +103,8 @@ impl Log {
         if self.fsync == FsyncPolicy::EveryBatch {
             for segment in recovered {
                 segment.rewrite(self.recovery_point)?;
+                // Also one that ends at the recovery point: a truncation may not be on the disk yet.
+                segment.sync()?;
             }
             self.sync_segments(self.log_end_offset())?;
         }
@@ -211,7 +213,8 @@ fn open_segments(
             let interval = u64::try_from(options.config.index_interval_bytes).unwrap_or(0);
             cut = segment.recover(interval, |batch| {
                 let header = batch.header();
-                epochs_changed |= epochs.note(header.partition_leader_epoch, header.base_offset);
+                let epoch = header.partition_leader_epoch;
+                epochs_changed |= epochs.note_found(epoch, header.base_offset, header.last_offset());
                 Ok(())
             })?;
         } else if next_base.is_some() {
