@@ -7,6 +7,7 @@ use std::sync::Arc;
 
 use milena_storage::checkpoint::MetaProperties;
 use milena_storage::{LogManager, LogManagerOptions};
+use parking_lot::Mutex;
 use tokio::sync::Semaphore;
 
 use crate::BrokerError;
@@ -115,6 +116,7 @@ pub(crate) fn boot(
         producer_ids: ProducerIdManager::new(),
         groups,
         fetch_memory,
+        fetch_sessions: Mutex::default(),
         large_reads: Arc::new(Semaphore::new(LARGE_READS)),
         data_dir,
     })

@@ -54,6 +54,7 @@ mod data_dir;
 mod error;
 mod faults;
 mod fetch_memory;
+mod fetch_session;
 mod kafka_apis;
 mod leaving;
 mod log_dir_failure;

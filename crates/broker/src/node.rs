@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use milena_protocol::{Request, Uuid};
+use parking_lot::Mutex;
 use tokio::sync::Semaphore;
 use tokio::time::timeout;
 
@@ -15,6 +16,7 @@ use crate::coordinator::GroupCoordinator;
 use crate::data_dir::DataDir;
 use crate::faults::BrokerFaults;
 use crate::fetch_memory::FetchMemory;
+use crate::fetch_session::FetchSessionCache;
 use crate::metadata_cache::{BrokerInfo, MetadataCache};
 use crate::network::InterBrokerConnection;
 use crate::producer_ids::ProducerIdManager;
@@ -49,6 +51,7 @@ pub(crate) struct Node {
     pub(crate) producer_ids: ProducerIdManager,
     pub(crate) groups: Arc<GroupCoordinator>,
     pub(crate) fetch_memory: FetchMemory,
+    pub(crate) fetch_sessions: Mutex<FetchSessionCache>,
     /// Whose turn it is to read much for a client. So many at a time keep a disk busy; more would only keep the CPUs from
     /// answering others.
     pub(crate) large_reads: Arc<Semaphore>,

@@ -59,7 +59,8 @@ async fn answer(mut request: FetchRequest, context: RequestContext, deadline: In
     }
     let replicas = &context.node.replica_manager;
     let by_id = context.version() >= TOPIC_ID_VERSION;
-    let begun = replicas.fetch_sessions().begin(&mut request, by_id, replicas.now(), rand::random);
+    let sessions = &context.node.fetch_sessions;
+    let begun = sessions.lock().begin(&mut request, by_id, replicas.now(), rand::random);
     let session = match begun {
         Ok(session) => session,
         Err(error_code) => {
@@ -68,7 +69,7 @@ async fn answer(mut request: FetchRequest, context: RequestContext, deadline: In
     };
     let fetch = Arc::new(Fetch::new(request, &context));
     let mut response = fetch.wait_and_read(deadline).await?;
-    replicas.fetch_sessions().finish(&session, &mut response);
+    context.node.fetch_sessions.lock().finish(&session, &mut response);
     add_leader_hints(&mut response, &context);
     context.encode(&response).map(Some)
 }

@@ -19,7 +19,6 @@ mod describe_groups;
 mod describe_log_dirs;
 mod elect_leaders;
 mod fetch;
-mod fetch_session;
 mod find_coordinator;
 mod heartbeat;
 mod incremental_alter_configs;
@@ -42,8 +41,6 @@ mod produce;
 mod stop_replica;
 mod sync_group;
 mod update_metadata;
-
-pub(crate) use fetch_session::FetchSessionCache;
 
 use std::sync::Arc;
 use std::time::Duration;

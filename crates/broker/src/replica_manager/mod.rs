@@ -21,14 +21,13 @@ use arc_swap::ArcSwap;
 use foldhash::{HashMap, HashMapExt};
 use milena_protocol::{ErrorCode, Uuid};
 use milena_storage::{LogConfig, LogManager, TopicPartition};
-use parking_lot::{Mutex, MutexGuard};
+use parking_lot::Mutex;
 use tokio::sync::Notify;
 use tokio::time::Instant;
 
 use crate::clock::Clock;
 use crate::config::DEFAULT_REPLICA_LAG_TIME_MAX;
 use crate::controller::{LeaderAndIsrTopic, StopReplica, StopReplicaTopic};
-use crate::kafka_apis::FetchSessionCache;
 use crate::metadata_cache::OFFSETS_TOPIC;
 use crate::replica::PartitionState;
 use crate::topic_configs::TopicConfigs;
@@ -63,7 +62,6 @@ pub(crate) struct ReplicaManager {
     high_watermarks: Mutex<BTreeMap<TopicPartition, i64>>,
     queues: ReplicationQueues,
     inbox: Mutex<Option<ReplicationInbox>>,
-    fetch_sessions: Mutex<FetchSessionCache>,
     /// Told when a partition of `__consumer_offsets` has another role.
     offsets_roles: Notify,
     /// Whether the log directory has failed, so that there is no partition that can be served. Changes under `changing`.
@@ -116,7 +114,6 @@ impl ReplicaManager {
             high_watermarks,
             queues,
             inbox: Mutex::new(Some(inbox)),
-            fetch_sessions: Mutex::default(),
             offsets_roles: Notify::new(),
             offline: AtomicBool::new(false),
             log_dir_failure,
@@ -140,11 +137,6 @@ impl ReplicaManager {
     /// The engines' time.
     pub(crate) fn now(&self) -> Duration {
         self.started.elapsed()
-    }
-
-    /// What clients fetch again and again.
-    pub(crate) fn fetch_sessions(&self) -> MutexGuard<'_, FetchSessionCache> {
-        self.fetch_sessions.lock()
     }
 
     pub(crate) fn node_id(&self) -> i32 {
