@@ -10,6 +10,7 @@
 mod acceptor;
 mod connection;
 mod inter_broker;
+mod patience;
 mod peer_log;
 mod request_memory;
 mod silent;
@@ -31,6 +32,7 @@ use crate::task_gate::TaskGate;
 
 pub(crate) use acceptor::{BoundListener, SocketServer, max_connections_of};
 pub(crate) use inter_broker::InterBrokerConnection;
+pub(crate) use patience::Patience;
 pub(crate) use peer_log::PeerLog;
 use request_memory::RequestMemory;
 use silent::SilentConnections;

@@ -12,14 +12,14 @@ use milena_protocol::{ErrorCode, Uuid};
 use milena_storage::{FsyncPolicy, TopicPartition};
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 use tokio::task::AbortHandle;
-use tokio::time::{sleep, timeout};
+use tokio::time::sleep;
 
 use super::ReplicaManager;
 use super::local_logs::LocalLogs;
 use crate::blocking::blocking;
 use crate::faults::BrokerFaults;
 use crate::metadata_cache::MetadataCache;
-use crate::network::InterBrokerConnection;
+use crate::network::{InterBrokerConnection, Patience};
 use crate::replica::{
     AlterPartition, AlterPartitionResult, FetcherConfig, FetcherRequest, FollowedPartition, ReplicaFetcher,
 };
@@ -29,9 +29,6 @@ use crate::task_gate::TaskGate;
 const RETRY_BACKOFF: Duration = Duration::from_millis(50);
 /// How often somebody who waits for the controller looks whether it is in office still.
 const LOOK_EVERY: Duration = Duration::from_millis(100);
-/// `replica.socket.timeout.ms` and `controller.socket.timeout.ms`.
-const REQUEST_TIMEOUT: Duration = Duration::from_secs(30);
-
 const FETCH_VERSION: i16 = 18;
 const LIST_OFFSETS_VERSION: i16 = 8;
 const ALTER_PARTITION_VERSION: i16 = 3;
@@ -189,6 +186,7 @@ struct FetcherTask {
     deps: ReplicationDeps,
     fetcher: ReplicaFetcher,
     connection: Option<InterBrokerConnection>,
+    patience: Patience,
 }
 
 enum FetcherAnswer {
@@ -208,7 +206,13 @@ impl FetcherTask {
     fn new(leader: i32, deps: ReplicationDeps) -> Self {
         let manager = &deps.replica_manager;
         let config = FetcherConfig::new(manager.node_id, manager.broker_epoch());
-        Self { leader, deps, fetcher: ReplicaFetcher::new(config), connection: None }
+        Self {
+            leader,
+            deps,
+            fetcher: ReplicaFetcher::new(config),
+            connection: None,
+            patience: Patience::new(),
+        }
     }
 
     async fn run(mut self, mut commands: UnboundedReceiver<FetchCommand>) {
@@ -233,6 +237,7 @@ impl FetcherTask {
                 continue;
             };
             let exchange = exchange(&mut self.connection, &self.deps, self.leader, request);
+            let exchange = in_time(self.leader, &mut self.patience, exchange);
             tokio::select! {
                 biased;
                 answer = exchange => self = match self.answered(answer).await {
@@ -297,35 +302,35 @@ impl FetcherTask {
     }
 }
 
-/// Sends a request to the leader; None when there is no answer.
+/// Sends a request to the leader.
 async fn exchange(
     connection: &mut Option<InterBrokerConnection>,
     deps: &ReplicationDeps,
     leader: i32,
     request: FetcherRequest,
-) -> Option<FetcherAnswer> {
-    let exchange = async {
-        let connection = connect(connection, deps, leader).await?;
-        match request {
-            FetcherRequest::Fetch(request) => {
-                connection.call(FETCH_VERSION, &request).await.map(FetcherAnswer::Fetch)
-            }
-            FetcherRequest::ListOffsets(request) => {
-                connection.call(LIST_OFFSETS_VERSION, &request).await.map(FetcherAnswer::ListOffsets)
-            }
+) -> std::io::Result<FetcherAnswer> {
+    let connection = connect(connection, deps, leader).await?;
+    match request {
+        FetcherRequest::Fetch(request) => {
+            connection.call(FETCH_VERSION, &request).await.map(FetcherAnswer::Fetch)
         }
-    };
-    match timeout(REQUEST_TIMEOUT, exchange).await {
-        Ok(Ok(answer)) => Some(answer),
-        Ok(Err(error)) => {
-            tracing::debug!(leader, %error, "a leader cannot be fetched from");
-            None
-        }
-        Err(_) => {
-            tracing::warn!(leader, timeout = ?REQUEST_TIMEOUT, "a leader does not answer a fetch");
-            None
+        FetcherRequest::ListOffsets(request) => {
+            connection.call(LIST_OFFSETS_VERSION, &request).await.map(FetcherAnswer::ListOffsets)
         }
     }
+}
+
+/// The leader's answer; None when there is none.
+async fn in_time(
+    leader: i32,
+    patience: &mut Patience,
+    exchange: impl Future<Output = std::io::Result<FetcherAnswer>>,
+) -> Option<FetcherAnswer> {
+    let Some(result) = patience.wait_for(exchange).await else {
+        tracing::debug!(leader, "a leader does not answer a fetch: it is asked again");
+        return None;
+    };
+    result.inspect_err(|error| tracing::debug!(leader, %error, "a leader cannot be fetched from")).ok()
 }
 
 /// The connection to a broker, made if there is none.
@@ -359,6 +364,7 @@ struct IsrChanges {
 
 impl IsrChanges {
     async fn run(mut self, mut inbox: UnboundedReceiver<IsrChange>) {
+        let mut patience = Patience::new();
         while let Some(first) = inbox.recv().await {
             let mut changes = vec![first];
             while let Ok(change) = inbox.try_recv() {
@@ -368,13 +374,13 @@ impl IsrChanges {
             if changes.is_empty() {
                 continue;
             }
-            let response = match timeout(REQUEST_TIMEOUT, self.ask_while_in_office(&changes)).await {
-                Ok(Ok(response)) => response,
-                Ok(Err(error)) => {
+            let response = match patience.wait_for(self.ask_while_in_office(&changes)).await {
+                Some(Ok(response)) => response,
+                Some(Err(error)) => {
                     tracing::debug!(%error, "the controller cannot be asked for new in-sync replicas");
                     failed(ErrorCode::NETWORK_EXCEPTION)
                 }
-                Err(_) => failed(ErrorCode::REQUEST_TIMED_OUT),
+                None => failed(ErrorCode::REQUEST_TIMED_OUT),
             };
             if !response.error_code.is_ok() {
                 self.controller = None;
