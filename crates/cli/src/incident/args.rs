@@ -1,8 +1,11 @@
 //! What can be said to `milena incident`.
 
-use std::{path::PathBuf, time::Duration};
+use std::{fs::OpenOptions, path::PathBuf, time::Duration};
 
+use anyhow::Context as _;
 use clap::Args;
+
+use crate::usage_error;
 
 /// request.timeout.ms of Kafka 0.8: what a play is compared with.
 pub(super) const REAL_REQUEST_TIMEOUT: Duration = Duration::from_secs(10);
@@ -78,6 +81,27 @@ impl IncidentArgs {
         self.fault_at.unwrap_or(self.duration / 10)
     }
 
+    /// Finds what would be found only when the play is over.
+    ///
+    /// # Errors
+    /// The fault comes too late, or the plot cannot be written.
+    pub(super) fn check(&self) -> anyhow::Result<()> {
+        let (fault_at, duration) = (self.fault_at(), self.duration);
+        if fault_at >= duration {
+            let reason = format!(
+                "--fault-at {fault_at:?} is not before the end of the play (--duration {duration:?})"
+            );
+            return Err(usage_error(reason));
+        }
+        let is_new = !self.svg.exists();
+        let opened = OpenOptions::new().append(true).create(true).open(&self.svg);
+        opened.with_context(|| format!("cannot write {} (--svg)", self.svg.display()))?;
+        if is_new {
+            std::fs::remove_file(&self.svg)?;
+        }
+        Ok(())
+    }
+
     /// A time of the real incident, on this play's scale.
     pub(super) fn scaled(&self, real: Duration) -> Duration {
         real.mul_f64(self.request_timeout.div_duration_f64(REAL_REQUEST_TIMEOUT))
@@ -96,7 +120,7 @@ impl IncidentArgs {
         if self.request_timeout != REAL_REQUEST_TIMEOUT {
             let factor = REAL_REQUEST_TIMEOUT.div_duration_f64(self.request_timeout);
             parts.push(format!(
-                "request.timeout.ms is {:?} instead of 10 s (read each second as {factor:.3})",
+                "request.timeout.ms is {:?} instead of 10 s (read each second as {factor})",
                 self.request_timeout
             ));
         }
@@ -159,7 +183,7 @@ mod tests {
         assert_eq!(args.scaled(Duration::from_secs(9)), Duration::from_millis(450));
         let scale = args.scale().unwrap();
         assert!(scale.contains("negative") && scale.contains("500ms instead of 10 s"), "{scale}");
-        assert!(scale.ends_with("(read each second as 20.000)"), "{scale}");
+        assert!(scale.ends_with("(read each second as 20)"), "{scale}");
     }
 
     #[test]

@@ -51,17 +51,18 @@ const QUEUE: usize = 1024;
 const FAILURES_TOLD: u32 = 5;
 
 pub(crate) async fn run(global: &Global, args: &IncidentArgs) -> anyhow::Result<Outcome> {
+    args.check()?;
     let stop = Stop::listen()?;
     let mut stage = Stage::open(global, args).await?;
     let played = tokio::select! {
         played = play(&mut stage, args) => played.map(|()| Outcome::Done),
         () = stop.asked(1) => Ok(Outcome::Interrupted),
     };
-    tokio::select! {
-        () = stage.close() => {}
-        () = stop.asked(2) => {}
-    }
-    played
+    let closed = tokio::select! {
+        closed = stage.close() => closed,
+        () = stop.asked(2) => Ok(()),
+    };
+    played.and_then(|outcome| closed.map(|()| outcome))
 }
 
 async fn play(stage: &mut Stage, args: &IncidentArgs) -> anyhow::Result<()> {
@@ -242,10 +243,11 @@ impl<'a> Play<'a> {
         self.moved = Some(at);
         self.dead = gone;
         let moves = view.moves_from(&self.before);
-        self.print(&time_line::line(
-            at,
-            &format!("LEADERS HAVE MOVED: partition → broker {moves}; all seems well"),
-        ))
+        let text = match moves.is_empty() {
+            false => format!("LEADERS HAVE MOVED: partition → broker {moves}; all seems well"),
+            true => format!("A BROKER HAS LEFT the cluster that led no partition of {}", self.args.topic),
+        };
+        self.print(&time_line::line(at, &text))
     }
 
     fn second(&mut self) -> anyhow::Result<()> {

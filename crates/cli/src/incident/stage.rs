@@ -3,6 +3,7 @@
 use std::{
     io,
     process::{Command, Stdio},
+    sync::Arc,
     time::{Duration, Instant},
 };
 
@@ -10,6 +11,7 @@ use anyhow::{Context as _, anyhow};
 use milena::{Admin, NewTopic};
 use milena_broker::{EmbeddedCluster, FaultGuard};
 use milena_protocol::ErrorCode;
+use parking_lot::Mutex;
 use tokio::{sync::mpsc, time::timeout};
 
 use super::{args::IncidentArgs, time_line::Event};
@@ -47,7 +49,12 @@ pub(super) struct Remote {
     /// That it is not there before, and so is not to be there afterwards.
     made_topic: Option<String>,
     struck: bool,
+    /// While the command that makes a host dead runs.
+    striking: Running,
 }
+
+/// The process of a command that runs, which leads a group of its own.
+type Running = Arc<Mutex<Option<u32>>>;
 
 impl Stage {
     /// Three embedded brokers, or the cluster of -b; with the topic.
@@ -95,10 +102,11 @@ impl Stage {
             Self::Remote(stage) => {
                 let command = stage.fault.clone();
                 stage.struck = true;
+                let running = stage.striking.clone();
                 let text = format!("FAULT: a host dies by `{command}`");
                 tokio::spawn(async move {
                     let began = Instant::now();
-                    let outcome = run(command).await.map(|()| began.elapsed());
+                    let outcome = run(command, &running).await.map(|()| began.elapsed());
                     // Whoever reads the time line may have gone.
                     let _ = events
                         .send(Event::Struck(outcome.map_err(|error| format!("--fault: {error:#}"))))
@@ -110,10 +118,16 @@ impl Stage {
     }
 
     /// Ends the fault and whatever else there was not before.
-    pub(super) async fn close(self) {
+    ///
+    /// # Errors
+    /// The fault may be there still.
+    pub(super) async fn close(self) -> anyhow::Result<()> {
         match self {
             // A cluster that is not needed any more need not end in order.
-            Self::Embedded(stage) => stage.admin.close().await,
+            Self::Embedded(stage) => {
+                stage.admin.close().await;
+                Ok(())
+            }
             Self::Remote(stage) => stage.close().await,
         }
     }
@@ -151,15 +165,26 @@ impl Remote {
         let brokers: Vec<i32> = view.cluster.nodes().map(|node| node.id).take(MAX_BROKERS).collect();
         let made_topic = make_topic(&admin, &brokers, &args.topic).await?.then(|| args.topic.clone());
         let (bootstrap, fault, heal) = (bootstrap.to_owned(), fault.to_owned(), args.heal.clone());
-        Ok(Box::new(Self { bootstrap, fault, heal, admin, made_topic, struck: false }))
+        Ok(Box::new(Self {
+            bootstrap,
+            fault,
+            heal,
+            admin,
+            made_topic,
+            struck: false,
+            striking: Running::default(),
+        }))
     }
 
-    async fn close(self) {
-        if let Some(command) = self.heal.filter(|_| self.struck)
-            && let Err(error) = run(command).await
-        {
-            say(&format!("--heal: {error:#}"));
+    async fn close(self) -> anyhow::Result<()> {
+        // A fault that is not there yet must not come after its healing.
+        if let Some(leader) = self.striking.lock().take() {
+            end_group(leader);
         }
+        let healed = match self.heal.filter(|_| self.struck) {
+            Some(command) => run(command, &Running::default()).await,
+            None => Ok(()),
+        };
         if let Some(topic) = self.made_topic {
             let deleted = self.admin.delete_topics(&[&topic]).await;
             let refused = deleted.map_err(anyhow::Error::from).and_then(|outcomes| {
@@ -170,6 +195,7 @@ impl Remote {
             }
         }
         self.admin.close().await;
+        healed.context("--heal: the host may be dead still")
     }
 }
 
@@ -195,16 +221,37 @@ fn ring(brokers: &[i32]) -> Vec<Vec<i32>> {
     replicas.iter().cycle().take(replicas.len() * LED_BY_EACH).cloned().collect()
 }
 
-/// Runs a shell command; what it prints is for standard error.
-async fn run(command: String) -> anyhow::Result<()> {
-    let status = tokio::task::spawn_blocking(move || {
-        let mut shell = Command::new("sh");
-        shell.arg("-c").arg(&command).stdin(Stdio::null()).stdout(io::stderr());
-        shell.status().with_context(|| format!("cannot run `{command}`"))
-    });
-    let status = status.await.context("the command was not waited for")??;
+/// Runs a shell command, in a process group of its own: Ctrl-C is for the play. What it prints is for standard error.
+async fn run(command: String, running: &Running) -> anyhow::Result<()> {
+    let mut shell = Command::new("sh");
+    shell.arg("-c").arg(&command).stdin(Stdio::null()).stdout(io::stderr());
+    lead_a_group(&mut shell);
+    let mut child = shell.spawn().with_context(|| format!("cannot run `{command}`"))?;
+    *running.lock() = Some(child.id());
+    let status = tokio::task::spawn_blocking(move || child.wait()).await;
+    running.lock().take();
+    let status = status.context("the command was not waited for")??;
     if status.success() { Ok(()) } else { Err(anyhow!("the command failed: {status}")) }
 }
+
+#[cfg(unix)]
+fn lead_a_group(shell: &mut Command) {
+    std::os::unix::process::CommandExt::process_group(shell, 0);
+}
+
+#[cfg(not(unix))]
+fn lead_a_group(_shell: &mut Command) {}
+
+#[cfg(unix)]
+fn end_group(leader: u32) {
+    use rustix::process::{Pid, Signal, kill_process_group};
+    if let Some(leader) = Pid::from_raw(leader.cast_signed()) {
+        let _ended_already = kill_process_group(leader, Signal::TERM);
+    }
+}
+
+#[cfg(not(unix))]
+fn end_group(_leader: u32) {}
 
 #[cfg(test)]
 mod tests {

@@ -102,9 +102,9 @@ impl Summary {
             Some(moved) => {
                 format!("the host of {who} died, and after {} others led its partitions", since(*moved))
             }
-            None => format!(
-                "the host of {who} died, and by the end of the play its partitions had no other leader"
-            ),
+            None => "a host was to die, and by the end of the play no partition had another leader (if the cluster needs no \
+                     longer than that, nobody who leads one has died)"
+                .to_owned(),
         };
         format!("Seen: {cluster}; {}; {}.\n", self.of_the_old(), self.of_the_new())
     }
@@ -117,7 +117,7 @@ impl Summary {
             (0, _) => "the old producer has not refreshed its metadata since".to_owned(),
             (after, None) => format!(
                 "the old producer has refreshed its metadata {} since and never asked the dead host first (with another \
-                 --seed it does)",
+                 --seed it may)",
                 times(after)
             ),
             (after, Some(longest)) => format!(
@@ -259,9 +259,9 @@ mod tests {
         play.new[3].wait = Duration::from_secs(30);
         assert_eq!(
             play.sentence(),
-            "Seen: the host of a broker died, and by the end of the play its partitions had no other leader; the old \
-             producer has refreshed its metadata once since and never asked the dead host first (with another --seed it \
-             does), and its longest wait of all was 10.1 s; the new producer's longest wait was more than 30.0 s.\n"
+            "Seen: a host was to die, and by the end of the play no partition had another leader (if the cluster needs no \
+             longer than that, nobody who leads one has died); the old producer has refreshed its metadata once since and \
+             never asked the dead host first (with another --seed it may), and its longest wait of all was 10.1 s; the new producer's longest wait was more than 30.0 s.\n"
         );
     }
 

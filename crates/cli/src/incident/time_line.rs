@@ -44,13 +44,13 @@ pub(super) fn refresh(report: &RefreshReport, brokers: &BTreeMap<String, i32>) -
         match &asked.error {
             None => format!("{name}, which answered in {}", wait(asked.took)),
             Some(_) if asked.took >= Duration::from_millis(100) => {
-                format!("{name}, which is silent, for {}", wait(asked.took))
+                format!("{name}, which was silent, for {}", wait(asked.took))
             }
             Some(error) => format!("{name} in vain ({error})"),
         }
     };
     let asked: Vec<String> = report.asked.iter().map(ask).collect();
-    format!("old producer refreshes: asks {}", asked.join(", then "))
+    format!("old producer has refreshed: asked {}", asked.join(", then "))
 }
 
 /// Three digits with a unit: `0.412 ms`, `23.1 ms`, `10.0 s`.
@@ -90,7 +90,7 @@ mod tests {
         let brokers = BTreeMap::from([("h:1".to_owned(), 1), ("h:3".to_owned(), 3)]);
         assert_eq!(
             refresh(&report, &brokers),
-            "old producer refreshes: asks broker 3, which is silent, for 10.0 s, then h:4 in vain (connecting to h:4: \
+            "old producer has refreshed: asked broker 3, which was silent, for 10.0 s, then h:4 in vain (connecting to h:4: \
              timed out), then broker 1, which answered in 2.0 ms"
         );
     }
