@@ -14,18 +14,18 @@ const BAR: f64 = 24.0;
 
 /// Colours that the colour-blind tell apart, on a light ground and on a dark one.
 const STYLE: &str = "\
-  text { font: 13px system-ui, sans-serif; fill: var(--ink); }
+  text { font: 13px system-ui, sans-serif; fill: #1c1c1c; }
   .title { font-size: 17px; font-weight: 600; }
-  .quiet { fill: var(--quiet); }
+  .quiet { fill: #666666; }
   .end { text-anchor: end; } .middle { text-anchor: middle; }
-  .ground { fill: var(--ground); }
-  .grid { stroke: var(--grid); stroke-width: 1; }
-  .axis { stroke: var(--quiet); stroke-width: 1; fill: none; }
-  .peer { fill: var(--peer); } .ours { fill: var(--ours); }
-  .moved { stroke: var(--ink); stroke-width: 2.5; stroke-dasharray: 4 3; }
-  svg { --ground: #ffffff; --ink: #1c1c1c; --quiet: #666666; --grid: #e2e2e2; --peer: #e09a5f; --ours: #3d8fd1; }
+  .ground { fill: #ffffff; }
+  .grid { stroke: #e2e2e2; stroke-width: 1; }
+  .axis { stroke: #666666; stroke-width: 1; fill: none; }
+  .peer { fill: #e09a5f; } .ours { fill: #3d8fd1; }
+  .moved { stroke: #1c1c1c; stroke-width: 2.5; stroke-dasharray: 4 3; }
   @media (prefers-color-scheme: dark) {
-    svg { --ground: #14171a; --ink: #ececec; --quiet: #a0a0a0; --grid: #32373c; --peer: #b8702f; --ours: #2f7fc0; }
+    text { fill: #ececec; } .quiet { fill: #a0a0a0; } .ground { fill: #14171a; } .grid { stroke: #32373c; }
+    .axis { stroke: #a0a0a0; } .peer { fill: #b8702f; } .ours { fill: #2f7fc0; } .moved { stroke: #ececec; }
   }
 ";
 
