@@ -7,7 +7,7 @@ use tokio::time::{Instant, timeout};
 
 /// For the first answer.
 const LEAST: Duration = Duration::from_secs(2);
-/// `controller.socket.timeout.ms` and `replica.socket.timeout.ms`.
+/// `replica.socket.timeout.ms`.
 const MOST: Duration = Duration::from_secs(30);
 /// What the last answer took, so many times, is no silence either.
 const TIMES_THE_LAST: u32 = 3;
@@ -16,8 +16,8 @@ const TIMES_THE_LAST: u32 = 3;
 /// each silence.
 ///
 /// Kafka's brokers wait for 30 s at once, and when a connection has died without a word (a firewall that forgot it, a cable that
-/// was out for a while) a cluster that is whole again hears nothing of new leaders until then. To ask again harms nobody: what
-/// brokers tell each other is fenced by epochs, and done once.
+/// was out for a while) followers of a cluster that is whole again get nothing until then. For what may be asked twice: a fetch,
+/// and a change of the ISR, which its epochs fence.
 #[derive(Debug)]
 pub(crate) struct Patience(Duration);
 
