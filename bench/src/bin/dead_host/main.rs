@@ -13,7 +13,7 @@ use anyhow::{Context as _, Result, ensure};
 use clap::Parser;
 use milena_bench::plot::{self, Bar};
 use milena_bench::wire::{self, Placement, Wire};
-use milena_bench::{Client, Does, Fate, Found, On, Program, Report, Running, Stage, Verdict};
+use milena_bench::{Client, Does, Fate, Found, On, Program, Report, Running, Stage, Verdict, monotonic};
 use windows::{Mark, Marks};
 
 /// The host that dies.
@@ -119,9 +119,16 @@ impl Topic {
 /// What one client did.
 struct Outcome {
     client: Client,
-    healthy: Report,
+    healthy: Healthy,
     fault: Faulty,
-    /// Of the run without a fault.
+}
+
+/// A run without a fault.
+struct Healthy {
+    report: Report,
+    /// When the host would have died.
+    marks: Marks,
+    fates: Option<Vec<Fate>>,
     verdict: Verdict,
 }
 
@@ -143,10 +150,10 @@ fn one_loop(args: &Args, stage: &Stage, programs: &[(Client, Program)]) -> Resul
         let (before, across) = (topic("healthy")?, topic("fault")?);
         let run = |topic| Run { args, stage, client: *client, program, topic };
         eprintln!("{}: {} s without a fault", client.name(), args.seconds());
-        let (healthy, verdict) = run(&before).healthy()?;
+        let healthy = run(&before).healthy()?;
         eprintln!("{}: {} s with one", client.name(), args.seconds());
         let fault = run(&across).with_fault()?;
-        let outcome = Outcome { client: *client, healthy, fault, verdict };
+        let outcome = Outcome { client: *client, healthy, fault };
         eprintln!(
             "{}: worst {} s, leaders moved after {:.2} s, lost / twice / out of order {}",
             client.name(),
@@ -211,12 +218,25 @@ struct Run<'a> {
 }
 
 impl Run<'_> {
-    fn healthy(&self) -> Result<(Report, Verdict)> {
+    fn healthy(&self) -> Result<Healthy> {
         let records = self.records();
-        let ended = self.start(records, None)?.wait(PATIENCE)?;
+        let folder = tempfile::tempdir().context("making a folder")?;
+        let fates = (self.client == Client::Milena).then(|| folder.path().join("fates"));
+        let running = self.start(records, fates.as_deref())?;
+        let started = monotonic();
+        let mark = |since_start: Duration| Mark::at(started + since_start);
+        let fault = mark(Duration::from_secs(self.args.fault_after));
+        let marks = Marks {
+            settled: mark(Duration::from_secs(self.args.settle)),
+            fault,
+            moved: fault,
+            end: mark(Duration::from_secs(self.args.seconds()) - BEFORE_THE_END),
+        };
+        let ended = running.wait(PATIENCE)?;
         let report = Report::read(&ended.said, records)?;
+        let fates = fates.map(|path| Fate::read_all(&path)).transpose()?;
         let verdict = self.check(records, &report)?;
-        Ok((report, verdict))
+        Ok(Healthy { report, marks, fates, verdict })
     }
 
     fn with_fault(&self) -> Result<Faulty> {

@@ -35,6 +35,14 @@ pub fn all(args: &Args, outcomes: &[Outcome]) -> String {
             "\n{}, {what}, within the run with the fault ({from_to})\n\n{table}",
             outcome.client.name()
         );
+        if let Some(fates) = outcome.healthy.fates.as_ref().filter(|_| !args.keyless) {
+            let table = windows(&outcome.healthy.marks, fates, is_healthy);
+            _ = writeln!(
+                text,
+                "\n{}, {what}, in the same times of the run without a fault\n\n{table}",
+                outcome.client.name()
+            );
+        }
     }
     text
 }
@@ -64,13 +72,13 @@ fn sick(args: &Args, outcomes: &[Outcome]) -> comfy_table::Table {
             format!("{worst:.2} s"),
             format!("{moved_s:.2} s"),
             format!("{:+.2} s", worst - moved_s),
-            tail(healthy),
+            tail(&healthy.report),
             tail(&fault.report),
             before,
             dead,
             moved,
-            (healthy.err + fault.report.err).to_string(),
-            words(outcome.verdict, fault.verdict),
+            (healthy.report.err + fault.report.err).to_string(),
+            words(healthy.verdict, fault.verdict),
         ]
     };
     table(heads, &outcomes.iter().map(row).collect::<Vec<_>>())
@@ -102,14 +110,14 @@ fn keyless(outcomes: &[Outcome]) -> comfy_table::Table {
         }
         [
             outcome.client.name().to_owned(),
-            tail(healthy),
+            tail(&healthy.report),
             tail(&fault.report),
             count,
             worst,
             others,
             format!("{:.2} s", fault.moved_s),
-            (healthy.err + fault.report.err).to_string(),
-            words(outcome.verdict, fault.verdict),
+            (healthy.report.err + fault.report.err).to_string(),
+            words(healthy.verdict, fault.verdict),
         ]
     };
     table(heads, &outcomes.iter().map(row).collect::<Vec<_>>())

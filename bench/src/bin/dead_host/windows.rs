@@ -51,6 +51,11 @@ impl Mark {
         Ok(Self { at: monotonic(), cpu })
     }
 
+    /// A time of which the CPU is not asked.
+    pub fn at(at: Duration) -> Self {
+        Self { at, ..Self::default() }
+    }
+
     /// Microseconds of CPU for each record that was due, at so many a second.
     fn per_record(&self, from: &Self, rate: u64) -> f64 {
         let records = (self.at - from.at).as_secs_f64() * rate as f64;
