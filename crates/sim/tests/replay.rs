@@ -28,10 +28,10 @@ fn every_scenario_passes() {
 
 /// 123, 291: a broker that was told a role in a topic, and only then that the topic was deleted, created its log once more. 283,
 /// 695: a topic was deleted between a broker's registration and the controller's hearing of it. 995: a stale view led a producer
-/// to a deleted topic and back.
+/// to a deleted topic and back. 69, 976: a control request that was sent again came after the next one.
 #[test]
 fn seeds_of_topics_created_again_that_failed_once_pass() {
-    for seed in [123, 283, 291, 695, 995] {
+    for seed in [69, 123, 283, 291, 695, 976, 995] {
         let options = Options { scenario: Scenario::TopicRecreated, ..Options::default() };
         assert_eq!(run(seed, options).violations, Vec::<String>::new(), "seed {seed}");
     }
