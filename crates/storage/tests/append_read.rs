@@ -241,6 +241,33 @@ fn a_follower_keeps_offsets_and_epochs_and_refuses_to_go_back() {
 }
 
 #[test]
+fn log_32_a_follower_can_start_inside_of_a_batch_as_its_leader_does_after_delete_records() {
+    let mut leader = open(&disk(), options(LogConfig::default()));
+    for name in ["a", "b", "c"] {
+        append(&mut leader, &Batch::numbered(name, 10)).unwrap();
+    }
+    leader.delete_records(14, i64::MAX).unwrap();
+    let fs = disk();
+    let mut follower = open(&fs, options(LogConfig::default()));
+    follower.truncate_fully_and_start_at(14, NOW).unwrap();
+    let fetched = leader.reader().read(14, 1, i64::MAX, true).unwrap().records;
+    let appended = follower.append_as_follower(fetched.clone(), NOW).unwrap().unwrap();
+    assert_eq!((appended.first_offset, appended.last_offset, appended.log_start_offset), (10, 19, 14));
+    assert_eq!((follower.log_start_offset(), follower.log_end_offset()), (14, 20));
+    let error = follower.append_as_follower(fetched, NOW).unwrap_err();
+    assert!(matches!(error, StorageError::UnexpectedAppendOffset { offset: 10, end: 20 }), "{error}");
+    let rest = leader.reader().read(20, 1, i64::MAX, true).unwrap().records;
+    follower.append_as_follower(rest, NOW).unwrap();
+    assert_eq!(read_all(&follower, 1000), read_all(&leader, 1000));
+    // One that has records before its end does not start anew.
+    let mut other = open(&disk(), options(LogConfig::default()));
+    append(&mut other, &Batch::numbered("x", 14)).unwrap();
+    let fetched = leader.reader().read(14, 1, i64::MAX, true).unwrap().records;
+    let error = other.append_as_follower(fetched, NOW).unwrap_err();
+    assert!(matches!(error, StorageError::UnexpectedAppendOffset { offset: 10, end: 14 }), "{error}");
+}
+
+#[test]
 fn timestamps_lead_to_the_first_record_that_is_not_older() {
     for compression in [Compression::None, Compression::Gzip] {
         let mut log = open(&disk(), options(small_segments(2000)));

@@ -83,6 +83,10 @@ impl Log {
     /// Appends batches that a follower fetched: their offsets and leader epochs stay, and only damage is refused. A batch
     /// that is cut off at the end is left out. `None`: there was no whole batch.
     ///
+    /// The first batch may begin before the end of a log without records: the leader's log starts inside of it, because
+    /// DeleteRecords knows no batches. All of it is stored, and the log starts where it did
+    /// (`Partition.appendRecordsToFollowerOrFutureReplica`).
+    ///
     /// # Errors
     /// [`StorageError::UnexpectedAppendOffset`] for offsets that the log has already; else as
     /// [`append_as_leader`](Self::append_as_leader).
@@ -90,7 +94,12 @@ impl Log {
         self.check_not_poisoned()?;
         let batches = parse_batches(records, true)?;
         let headers: Vec<_> = batches.iter().map(|batch| *batch.header()).collect();
-        let mut end = self.log_end_offset();
+        let Some(first) = headers.first() else { return Ok(None) };
+        let (start, mut end) = (self.log_start_offset(), self.log_end_offset());
+        let starts_inside = start == end && (first.base_offset..first.next_offset()).contains(&start);
+        if starts_inside {
+            end = first.base_offset;
+        }
         for header in &headers {
             let offset = header.base_offset;
             if offset < end || header.next_offset() <= offset {
@@ -98,10 +107,12 @@ impl Log {
             }
             end = header.next_offset();
         }
-        if headers.is_empty() {
-            return Ok(None);
+        if starts_inside && first.base_offset < start {
+            self.truncate_fully_and_start_at(first.base_offset, now_ms)?;
         }
-        self.append(&batches, &headers, now_ms).map(Some)
+        let appended = self.append(&batches, &headers, now_ms)?;
+        let log_start_offset = self.delete_records(start, i64::MAX)?;
+        Ok(Some(LogAppendInfo { log_start_offset, ..appended }))
     }
 
     /// Notes that this replica leads in `leader_epoch` from the log's end on, even if it never appends: whoever has records of
