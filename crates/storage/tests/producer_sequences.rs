@@ -104,6 +104,21 @@ fn replication_29_producers_are_apart() {
 }
 
 #[test]
+fn replication_29_the_state_survives_a_kill_after_all_records_were_deleted() {
+    let fs = disk();
+    let mut log = log_with_batches(&fs, 2);
+    log.delete_records(6, 6).unwrap();
+    drop(log);
+    let mut log = open(&fs, LogOptions { log_start_offset: 6, ..options(LogConfig::default()) });
+    assert_eq!((log.log_start_offset(), log.log_end_offset()), (6, 6));
+    let again = append(&mut log, &batch(3)).unwrap();
+    assert!(again.duplicate);
+    assert_eq!((again.first_offset, again.last_offset), (3, 5));
+    assert_eq!(kind(&mut log, &batch(9)), ErrorKind::OutOfOrderSequence);
+    assert_eq!(append(&mut log, &batch(6)).unwrap().first_offset, 6);
+}
+
+#[test]
 fn replication_29_idle_producers_expire() {
     let mut log = log_with_batches(&disk(), 2);
     let day = milena_storage::PRODUCER_ID_EXPIRATION_MS;

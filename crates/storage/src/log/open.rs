@@ -115,11 +115,11 @@ impl Log {
     pub(super) fn rebuild_producer_state(&mut self, now_ms: i64) -> Result<()> {
         let (mut state, from) = self.newest_snapshot()?;
         let segments = self.shared.segments();
-        let start = from.max(self.log_start_offset());
-        for segment in segments.iter().filter(|segment| segment.next_offset() > start) {
-            let mut scanner = segment.scan_from(start)?;
+        // Also what lies before the log's start: who deletes records does not forget what their producers wrote last.
+        for segment in segments.iter().filter(|segment| segment.next_offset() > from) {
+            let mut scanner = segment.scan_from(from)?;
             while let Some(batch) = scanner.next()? {
-                if batch.header.has_producer_id() && batch.header.base_offset >= start {
+                if batch.header.has_producer_id() && batch.header.base_offset >= from {
                     if batch.header.attributes.is_control() {
                         state.update(&scanner.read(&batch)?);
                     } else {
