@@ -439,6 +439,7 @@ impl LogManager {
     }
 
     fn write_clean_offsets(&self) -> Result<()> {
+        let _checkpointing = self.checkpointing.lock();
         let mut offsets = BTreeMap::new();
         for handle in self.logs() {
             let log = handle.log().lock();
