@@ -138,27 +138,39 @@ async fn fencing_08_and_09_hold_on_the_wire() {
     let before = cluster.brokers[&1].node().metadata_cache.snapshot();
     let mut connection = cluster.connect(1, INTERNAL).await;
     let cases = [
-        (controller_epoch - 1, broker_epoch, ErrorCode::STALE_CONTROLLER_EPOCH),
-        (controller_epoch, broker_epoch - 1, ErrorCode::STALE_BROKER_EPOCH),
+        (controller_epoch - 1, broker_epoch, -1, ErrorCode::STALE_CONTROLLER_EPOCH),
+        (controller_epoch, broker_epoch - 1, -1, ErrorCode::STALE_BROKER_EPOCH),
+        // What the controller sent before everything else, sent again.
+        (controller_epoch, broker_epoch, 0, ErrorCode::INVALID_UPDATE_VERSION),
     ];
-    for (controller_epoch, broker_epoch, code) in cases {
+    for (controller_epoch, broker_epoch, control_sequence, code) in cases {
         let topic_states = vec![UpdateMetadataTopicState {
             topic_name: "u".to_owned(),
             topic_id: Uuid([8; 16]),
             partition_states: vec![Default::default()],
         }];
-        let update =
-            UpdateMetadataRequest { controller_epoch, broker_epoch, topic_states, ..Default::default() };
+        let update = UpdateMetadataRequest {
+            controller_epoch,
+            broker_epoch,
+            control_sequence,
+            topic_states,
+            ..Default::default()
+        };
         assert_eq!(connection.call(8, &update).await.unwrap().error_code, code);
         let topic_states = vec![LeaderAndIsrTopicState {
             topic_name: "t".to_owned(),
             topic_id: id,
             partition_states: vec![Default::default()],
         }];
-        let roles =
-            LeaderAndIsrRequest { controller_epoch, broker_epoch, topic_states, ..Default::default() };
+        let roles = LeaderAndIsrRequest {
+            controller_epoch,
+            broker_epoch,
+            control_sequence,
+            topic_states,
+            ..Default::default()
+        };
         assert_eq!(connection.call(7, &roles).await.unwrap().error_code, code);
-        let stop = stop(controller_epoch, broker_epoch, -2);
+        let stop = StopReplicaRequest { control_sequence, ..stop(controller_epoch, broker_epoch, -2) };
         assert_eq!(connection.call(4, &stop).await.unwrap().error_code, code);
     }
     assert!(

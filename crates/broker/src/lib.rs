@@ -78,7 +78,7 @@ mod topic_configs;
 #[doc(hidden)]
 pub mod engines {
     pub use crate::controller::{
-        ConfigChange, ConfigOp, ControlBody, ControlFence, ControlRequest, ControllerConfig,
+        ConfigChange, ConfigOp, ControlBody, ControlFence, ControlRequest, ControlStamp, ControllerConfig,
         ControllerEngine, ControllerError, ControllerState, CreateTopic, CreatedTopic, EPOCH_DURING_DELETE,
         Effect, Election, ElectionKind, IsrChange, LeaderAndIsr, LeaderAndIsrTopic, LeaderRebalance,
         LiveLeader, PartitionState, RequestId, StopReplica, StopReplicaPartition, StopReplicaTopic,

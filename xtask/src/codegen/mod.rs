@@ -16,6 +16,7 @@ use anyhow::{Context, bail, ensure};
 
 use jar::Jar;
 use model::Message;
+use schema::{Field, Schema};
 
 /// Where the schemas come from.
 const KAFKA: &str = "4.4.0";
@@ -67,6 +68,11 @@ const APIS: &[&str] = &[
 ];
 /// The APIs of which [`KAFKA`] has only empty shells; they come from [`KAFKA_WITH_ZOOKEEPER`].
 const APIS_WITH_ZOOKEEPER: &[&str] = &["ControlledShutdown", "LeaderAndIsr", "StopReplica", "UpdateMetadata"];
+/// The requests of a controller. Each says how many came before it, in a tagged field of our own; who does not know it skips it
+/// (KIP-482). What was sent again on a new connection may be overtaken by what was sent first, and Kafka's schemas have no order.
+const CONTROL_REQUESTS: &[&str] = &["LeaderAndIsrRequest", "StopReplicaRequest", "UpdateMetadataRequest"];
+/// The tag of [`CONTROL_REQUESTS`]' own field: Kafka's are numbered from 0, and these requests get no more of them.
+const CONTROL_SEQUENCE_TAG: u32 = 1000;
 /// Schemas that belong to no API.
 const DATA: &[&str] =
     &["ConsumerProtocolAssignment", "ConsumerProtocolSubscription", "RequestHeader", "ResponseHeader"];
@@ -93,7 +99,11 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
     for (jar, apis) in [(&new, APIS), (&old, APIS_WITH_ZOOKEEPER)] {
         for api in apis {
             for part in ["Request", "Response"] {
-                messages.push(Message::new(&jar.schema(&format!("{api}{part}"))?)?);
+                let mut schema = jar.schema(&format!("{api}{part}"))?;
+                if CONTROL_REQUESTS.contains(&schema.name.as_str()) {
+                    add_control_sequence(&mut schema);
+                }
+                messages.push(Message::new(&schema)?);
             }
         }
     }
@@ -112,6 +122,22 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
     files.insert(format!("{GENERATED_TESTS}/mod.rs"), emit::fill::module(&messages)?);
     let files = format(root, &work, &files)?;
     if args.check { check(root, &files) } else { write(root, &files) }
+}
+
+fn add_control_sequence(schema: &mut Schema) {
+    let flexible = schema.flexible_versions.clone();
+    schema.fields.push(Field {
+        name: "ControlSequence".to_owned(),
+        r#type: "int64".to_owned(),
+        versions: flexible.clone().unwrap_or_default(),
+        nullable_versions: None,
+        tagged_versions: flexible,
+        tag: Some(CONTROL_SEQUENCE_TAG),
+        flexible_versions: None,
+        default: Some((-1).into()),
+        ignorable: true,
+        fields: Vec::new(),
+    });
 }
 
 /// Runs rustfmt over all files, in a copy of their folders.

@@ -10,7 +10,7 @@ use milena_protocol::messages::leader_and_isr_response::{
 };
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 use tokio::task::AbortHandle;
-use tokio::time::{sleep, timeout};
+use tokio::time::sleep;
 
 use super::wire::{
     LEADER_AND_ISR_VERSION, STOP_REPLICA_VERSION, UPDATE_METADATA_VERSION, leader_and_isr_request,
@@ -19,18 +19,16 @@ use super::wire::{
 use super::{ControlBody, ControlRequest, Controller};
 use crate::faults::Host;
 use crate::metadata_cache::BrokerEndpoint;
-use crate::network::InterBrokerConnection;
+use crate::network::{InterBrokerConnection, Patience};
 use crate::registry::RegisteredBroker;
 use crate::task_gate::TaskGate;
 
 /// How long a channel waits before it tries a broker again that it cannot reach.
 const RETRY_BACKOFF: Duration = Duration::from_millis(20);
-/// `controller.socket.timeout.ms`. Not less: a request that is sent again while the first one is still under way somewhere may
-/// be overtaken by the next, and what a metadata cache is told has no order but that of its arrival.
-const REQUEST_TIMEOUT: Duration = Duration::from_secs(30);
 
 /// The channels of one controller (`kafka.controller.ControllerChannelManager`). A broker gets its requests one by one, in
-/// order, each again and again until it has answered or is dead.
+/// order, each again and again until it has answered or is dead; what it hears out of order it refuses
+/// ([`ControlFence`](super::ControlFence)).
 #[derive(Debug)]
 pub(super) struct ControllerChannelManager {
     listener: String,
@@ -102,23 +100,25 @@ type Outcome = Result<Vec<(Arc<str>, i32)>, ErrorCode>;
 
 impl RequestSendTask {
     async fn run(mut self, mut inbox: UnboundedReceiver<ControlRequest>) {
+        let mut patience = Patience::new();
         while let Some(request) = inbox.recv().await {
             let outcome = loop {
-                match timeout(REQUEST_TIMEOUT, self.exchange(&request)).await {
-                    Ok(Ok(outcome)) => break outcome,
-                    Ok(Err(error)) => {
+                match patience.wait_for(self.exchange(&request)).await {
+                    Some(Ok(outcome)) => break outcome,
+                    Some(Err(error)) => {
                         tracing::debug!(broker = request.broker, %error, "a control request has to be sent again");
                     }
-                    Err(_) => tracing::debug!(broker = request.broker, "a control request is not answered"),
+                    None => tracing::debug!(broker = request.broker, "a control request is not answered"),
                 }
                 self.connection = None;
                 sleep(RETRY_BACKOFF).await;
             };
             let Some(controller) = self.controller.upgrade() else { return };
+            let controller_epoch = request.stamp.controller_epoch;
             match outcome {
-                Ok(failed) => controller.answered(request.controller_epoch, request.id, failed).await,
+                Ok(failed) => controller.answered(controller_epoch, request.id, failed).await,
                 Err(ErrorCode::STALE_CONTROLLER_EPOCH) => {
-                    controller.replaced(request.controller_epoch).await;
+                    controller.replaced(controller_epoch).await;
                     return;
                 }
                 // The broker lives its next life already; the registry will say so.

@@ -227,7 +227,7 @@ fn controller_14_the_dead_are_told_nothing() {
     cluster.create(TOPIC, vec![vec![1, 2]]);
     let requests = cluster.requests();
     assert_eq!(addressees(&requests), BTreeSet::from([1, 2]), "who shuts down is alive still");
-    assert!(requests.iter().all(|request| request.broker_epoch == cluster.epoch(request.broker)));
+    assert!(requests.iter().all(|request| request.stamp.broker_epoch == cluster.epoch(request.broker)));
     let requests = cluster.fail(&[2]);
     assert_eq!(addressees(&requests), BTreeSet::from([1]));
 }
@@ -241,7 +241,7 @@ fn controller_15_a_bounce_is_a_death_and_a_join() {
     assert_eq!(cluster.led(), (3, 1, vec![3, 1]), "it may have lost what its disk had not yet");
     assert_eq!(roles(&requests, 3)[0].topics[0].partitions[0].1.leader, 3);
     let to_it: Vec<_> = requests.iter().filter(|request| request.broker == 2).collect();
-    assert!(to_it.iter().all(|request| request.broker_epoch == cluster.epoch(2)));
+    assert!(to_it.iter().all(|request| request.stamp.broker_epoch == cluster.epoch(2)));
     assert_eq!(roles(&requests, 2)[0].topics[0].partitions[0].1.leader, 3);
     assert_eq!(updates(&requests, 2).last().unwrap().topics[0].partitions.len(), 1);
     // What it was told before its death is not waited for.
@@ -255,7 +255,7 @@ fn controller_16_a_new_controller_tells_everybody_everything_in_its_own_epoch() 
     cluster.engine = elected(ControllerState::clone(cluster.engine.state()));
     cluster.engine.handle_brokers(&cluster.brokers);
     let requests = cluster.requests();
-    assert!(requests.iter().all(|request| request.controller_epoch == epoch + 1));
+    assert!(requests.iter().all(|request| request.stamp.controller_epoch == epoch + 1));
     for broker in [1, 2, 3] {
         assert_eq!(updates(&requests, broker)[0].topics[0].partitions.len(), 1);
         assert_eq!(roles(&requests, broker).len(), usize::from(broker != 1));

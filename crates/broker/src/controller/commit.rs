@@ -6,8 +6,8 @@ use std::sync::Arc;
 use super::batch::{Batch, Partitions};
 use super::engine::{ControllerEngine, InFlight};
 use super::{
-    ControlBody, ControlRequest, EPOCH_DURING_DELETE, Effect, LeaderAndIsr, LeaderAndIsrTopic, LiveLeader,
-    RequestId, StopReplica, StopReplicaPartition, StopReplicaTopic, TopicState,
+    ControlBody, ControlRequest, ControlStamp, EPOCH_DURING_DELETE, Effect, LeaderAndIsr, LeaderAndIsrTopic,
+    LiveLeader, RequestId, StopReplica, StopReplicaPartition, StopReplicaTopic, TopicState,
 };
 use crate::metadata_cache::{LEADER_DURING_DELETE, MetadataUpdate, PartitionUpdate, TopicUpdate};
 
@@ -174,13 +174,9 @@ impl ControllerEngine {
         self.next_request += 1;
         let id = RequestId(self.next_request);
         self.in_flight.insert(id, InFlight { broker, topics });
-        self.effects.push_back(Effect::Send(ControlRequest {
-            id,
-            broker,
-            broker_epoch,
-            controller_id: self.config.node_id,
-            controller_epoch: self.state.controller_epoch,
-            body,
-        }));
+        let controller_epoch = self.state.controller_epoch;
+        let stamp = ControlStamp { controller_epoch, broker_epoch, sequence: self.next_request };
+        let controller_id = self.config.node_id;
+        self.effects.push_back(Effect::Send(ControlRequest { id, broker, controller_id, stamp, body }));
     }
 }

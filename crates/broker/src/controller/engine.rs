@@ -49,7 +49,7 @@ pub struct ControllerEngine {
     pub(super) live: BTreeMap<i32, LiveBroker>,
     /// Requests that are not answered; only to brokers that are alive.
     pub(super) in_flight: BTreeMap<RequestId, InFlight>,
-    pub(super) next_request: u64,
+    pub(super) next_request: i64,
     pub(super) effects: VecDeque<Effect>,
     /// None before the first look at the time.
     pub(super) next_rebalance: Option<Duration>,

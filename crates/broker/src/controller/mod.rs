@@ -36,7 +36,7 @@ pub(crate) mod wire;
 pub(crate) use driver::{Controller, CreatePartitions, Delivery, config_listener};
 pub use election::{Election, ElectionKind, elect};
 pub use engine::{ControllerConfig, ControllerEngine, LeaderRebalance};
-pub use fence::ControlFence;
+pub use fence::{ControlFence, ControlStamp};
 pub(crate) use obedience::Obedience;
 pub use requests::{
     ConfigChange, ConfigOp, ControlBody, ControlRequest, ControllerError, CreateTopic, CreatedTopic,

@@ -7,8 +7,8 @@ use milena_protocol::ErrorCode;
 use parking_lot::{Mutex, MutexGuard};
 
 use super::{
-    ControlBody, ControlFence, ControlRequest, ControllerState, LeaderAndIsr, LeaderAndIsrTopic, StopReplica,
-    StopReplicaPartition, StopReplicaTopic,
+    ControlBody, ControlFence, ControlRequest, ControlStamp, ControllerState, LeaderAndIsr,
+    LeaderAndIsrTopic, StopReplica, StopReplicaPartition, StopReplicaTopic,
 };
 use crate::metadata_cache::{BrokerInfo, LEADER_DURING_DELETE, MetadataCache, MetadataUpdate, TopicUpdate};
 use crate::registry::{ClusterRegistry, ClusterRegistryError, Registration};
@@ -71,16 +71,16 @@ impl Obedience {
 
     /// Does what a request says; answers with the partitions whose log cannot be used.
     pub(crate) fn obey(&self, request: &ControlRequest) -> Result<Vec<(Arc<str>, i32)>, ErrorCode> {
-        let (controller, broker) = (request.controller_epoch, request.broker_epoch);
+        let stamp = request.stamp;
         match &request.body {
             ControlBody::LeaderAndIsr(body) => {
-                let outcomes = self.leader_and_isr(controller, broker, body)?;
+                let outcomes = self.leader_and_isr(stamp, body)?;
                 let failed =
                     outcomes.into_iter().filter(|(.., code)| *code == ErrorCode::KAFKA_STORAGE_ERROR);
                 return Ok(failed.map(|(topic, partition, _)| (topic, partition)).collect());
             }
-            ControlBody::StopReplica(body) => drop(self.stop_replica(controller, broker, body)?),
-            ControlBody::UpdateMetadata(update) => self.update_metadata(broker, update)?,
+            ControlBody::StopReplica(body) => drop(self.stop_replica(stamp, body)?),
+            ControlBody::UpdateMetadata(update) => self.update_metadata(stamp, update)?,
         }
         Ok(Vec::new())
     }
@@ -88,14 +88,13 @@ impl Obedience {
     /// Takes the roles that are news (`ReplicaManager.becomeLeaderOrFollower`).
     ///
     /// # Errors
-    /// STALE_CONTROLLER_EPOCH, STALE_BROKER_EPOCH.
+    /// As for [`ControlFence::admit`].
     pub(crate) fn leader_and_isr(
         &self,
-        controller_epoch: i32,
-        broker_epoch: i64,
+        stamp: ControlStamp,
         request: &LeaderAndIsr,
     ) -> Result<PartitionOutcomes, ErrorCode> {
-        let _one_at_a_time = self.admit(controller_epoch, broker_epoch)?;
+        let _one_at_a_time = self.admit(stamp)?;
         let durable = self.registry.cluster_state();
         let mut outcomes = Vec::new();
         for topic in &request.topics {
@@ -130,14 +129,13 @@ impl Obedience {
     /// Gives replicas up (`ReplicaManager.stopReplicas`).
     ///
     /// # Errors
-    /// STALE_CONTROLLER_EPOCH, STALE_BROKER_EPOCH.
+    /// As for [`ControlFence::admit`].
     pub(crate) fn stop_replica(
         &self,
-        controller_epoch: i32,
-        broker_epoch: i64,
+        stamp: ControlStamp,
         request: &StopReplica,
     ) -> Result<PartitionOutcomes, ErrorCode> {
-        let _one_at_a_time = self.admit(controller_epoch, broker_epoch)?;
+        let _one_at_a_time = self.admit(stamp)?;
         let mut outcomes = Vec::new();
         let mut wanted = StopReplica::default();
         for topic in &request.topics {
@@ -162,13 +160,13 @@ impl Obedience {
     /// Brings the metadata cache up to date.
     ///
     /// # Errors
-    /// STALE_CONTROLLER_EPOCH, STALE_BROKER_EPOCH.
+    /// As for [`ControlFence::admit`].
     pub(crate) fn update_metadata(
         &self,
-        broker_epoch: i64,
+        stamp: ControlStamp,
         update: &MetadataUpdate,
     ) -> Result<(), ErrorCode> {
-        let _one_at_a_time = self.admit(update.controller_epoch, broker_epoch)?;
+        let _one_at_a_time = self.admit(stamp)?;
         let before = self.metadata_cache.snapshot();
         self.metadata_cache.update(update).map_err(|error| {
             tracing::warn!(%error, "a metadata update is refused");
@@ -183,14 +181,10 @@ impl Obedience {
         Ok(())
     }
 
-    fn admit(
-        &self,
-        controller_epoch: i32,
-        broker_epoch: i64,
-    ) -> Result<MutexGuard<'_, ControlFence>, ErrorCode> {
+    fn admit(&self, stamp: ControlStamp) -> Result<MutexGuard<'_, ControlFence>, ErrorCode> {
         let mut fence = self.fence.lock();
-        let is_new = fence.admit(controller_epoch, broker_epoch).inspect_err(|error| {
-            tracing::info!(controller_epoch, broker_epoch, %error, "a control request is refused");
+        let is_new = fence.admit(stamp).inspect_err(|error| {
+            tracing::info!(?stamp, %error, "a control request is refused");
         })?;
         if is_new {
             self.forget_strays();

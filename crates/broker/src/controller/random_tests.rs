@@ -49,6 +49,8 @@ struct World {
     registry: RegistryEngine,
     processes: BTreeMap<i32, Process>,
     offices: Vec<Office>,
+    /// Requests that were sent twice, and are still on their way on the connection that was given up.
+    late: Vec<ControlRequest>,
     next_topic: u8,
     history: History,
 }
@@ -125,6 +127,7 @@ impl World {
             registry: RegistryEngine::new(config, RegistryState::new("c".to_owned())),
             processes: BTreeMap::new(),
             offices: Vec::new(),
+            late: Vec::new(),
             next_topic: 1,
             history: History::default(),
         }
@@ -142,7 +145,8 @@ impl World {
                 self.pass(time);
             }
             25..28 => self.total_outage(),
-            28..60 => self.deliver(broker),
+            28..56 => self.deliver(broker),
+            56..60 => self.deliver_late(),
             60..78 => self.run_an_office(),
             _ => self.administrate(broker),
         }
@@ -235,8 +239,9 @@ impl World {
         let brokers = self.registry.view().brokers;
         let office = &mut self.offices[at];
         office.channels.retain(|id, queue| {
-            queue
-                .retain(|request| brokers.get(id).is_some_and(|broker| broker.epoch == request.broker_epoch));
+            queue.retain(|request| {
+                brokers.get(id).is_some_and(|broker| broker.epoch == request.stamp.broker_epoch)
+            });
             true
         });
         office.engine.handle_brokers(&brokers);
@@ -305,14 +310,26 @@ impl World {
         let Some(request) = self.offices[at].channels.get_mut(&id).and_then(VecDeque::pop_front) else {
             return;
         };
-        match process.fence.admit(request.controller_epoch, request.broker_epoch) {
-            // The sender has been replaced, or will hear of this broker's new epoch.
-            Err(_) => return,
-            Ok(true) => process.forget_strays(id, &self.registry.state().cluster),
-            Ok(false) => {}
+        // Who refuses has heard of another controller, or will be known by its new epoch.
+        if process.is_told(&request, &self.registry.state().cluster) {
+            self.offices[at].engine.handle_answer(request.id, &[]);
+            if self.rng.random_bool(0.2) {
+                self.late.push(request);
+            }
         }
-        process.obey(&request);
-        self.offices[at].engine.handle_answer(request.id, &[]);
+    }
+
+    /// A broker gets a request for the second time, maybe behind many others.
+    fn deliver_late(&mut self) {
+        if self.late.is_empty() {
+            return;
+        }
+        let at = self.rng.random_range(0..self.late.len());
+        let request = self.late.swap_remove(at);
+        let process = self.processes.get_mut(&request.broker).filter(|process| !process.paused);
+        if let Some(process) = process {
+            process.is_told(&request, &self.registry.state().cluster);
+        }
     }
 
     fn administrate(&mut self, broker: i32) {
@@ -422,9 +439,22 @@ impl World {
         assert_eq!(self.offices.len(), 1);
         let brokers = self.registry.view().brokers;
         self.offices[0].channels.values_mut().for_each(|queue| {
-            queue.retain(|request| brokers[&request.broker].epoch == request.broker_epoch);
+            queue.retain(|request| brokers[&request.broker].epoch == request.stamp.broker_epoch);
         });
         self.offices[0].engine.handle_brokers(&brokers);
+        self.deliver_all();
+        // What is late speaks of a topic of the same name that is gone.
+        let _unknown = self.offices[0].engine.handle_delete_topic(&TopicSelector::Name("t0".to_owned()));
+        self.deliver_all();
+        self.create(0, "t0".to_owned());
+        self.deliver_all();
+        while !self.late.is_empty() {
+            self.deliver_late();
+        }
+        self.check_agreement();
+    }
+
+    fn deliver_all(&mut self) {
         for _ in 0..20 {
             assert!(self.carry_out(0, usize::MAX));
             for id in 1..=BROKERS {
@@ -433,7 +463,6 @@ impl World {
                 }
             }
         }
-        self.check_agreement();
     }
 
     fn check_agreement(&self) {
@@ -457,6 +486,7 @@ impl World {
         }
         for process in self.processes.values() {
             let cache = process.cache.load();
+            assert!(cache.brokers().map(|broker| broker.id).eq(1..=BROKERS));
             let known: BTreeMap<String, Uuid> = cache.topics().map(|t| (t.name.to_string(), t.id)).collect();
             assert_eq!(known, state.topics.iter().map(|(name, t)| (name.clone(), t.id)).collect());
             for (name, topic) in &state.topics {
@@ -491,6 +521,17 @@ impl Process {
             update.topics.push(TopicUpdate { name: topic.name.clone(), id: topic.id, partitions });
         }
         self.cache.update(&update).unwrap();
+    }
+
+    /// Obeys if it has to, and says whether it did.
+    fn is_told(&mut self, request: &ControlRequest, state: &ControllerState) -> bool {
+        match self.fence.admit(request.stamp) {
+            Err(_) => return false,
+            Ok(true) => self.forget_strays(request.broker, state),
+            Ok(false) => {}
+        }
+        self.obey(request);
+        true
     }
 
     fn obey(&mut self, request: &ControlRequest) {

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use milena_protocol::{ErrorCode, Uuid};
 
-use super::PartitionState;
+use super::{ControlStamp, PartitionState};
 use crate::metadata_cache::MetadataUpdate;
 
 /// Why the controller refuses something. The text is for the client.
@@ -39,9 +39,9 @@ pub enum Effect {
     Send(ControlRequest),
 }
 
-/// Names one request of one controller.
+/// Names one request of one controller; they grow.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct RequestId(pub u64);
+pub struct RequestId(pub i64);
 
 /// A request of the controller to one broker.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -50,12 +50,10 @@ pub struct ControlRequest {
     pub id: RequestId,
     /// Who is meant.
     pub broker: i32,
-    /// Which life of that broker is meant: a later one refuses the request.
-    pub broker_epoch: i64,
     /// Who sends it.
     pub controller_id: i32,
-    /// The sender's epoch: a broker that has heard of a later controller refuses the request.
-    pub controller_epoch: i32,
+    /// By what the broker tells whether it is to obey.
+    pub stamp: ControlStamp,
     /// What it says.
     pub body: ControlBody,
 }

@@ -12,7 +12,7 @@ use milena_protocol::messages::update_metadata_request::{
 use milena_protocol::messages::{LeaderAndIsrRequest, StopReplicaRequest, UpdateMetadataRequest};
 
 use super::{
-    ControlRequest, LeaderAndIsr, LeaderAndIsrTopic, LiveLeader, PartitionState, StopReplica,
+    ControlRequest, ControlStamp, LeaderAndIsr, LeaderAndIsrTopic, LiveLeader, PartitionState, StopReplica,
     StopReplicaPartition, StopReplicaTopic,
 };
 use crate::metadata_cache::{BrokerEndpoint, BrokerInfo, MetadataUpdate, PartitionUpdate, TopicUpdate};
@@ -31,7 +31,7 @@ pub(crate) fn leader_and_isr_request(head: &ControlRequest, body: &LeaderAndIsr)
             .iter()
             .map(|(number, state)| LeaderAndIsrPartitionState {
                 partition_index: *number,
-                controller_epoch: head.controller_epoch,
+                controller_epoch: head.stamp.controller_epoch,
                 leader: state.leader,
                 leader_epoch: state.leader_epoch,
                 isr: state.isr.clone(),
@@ -51,15 +51,21 @@ pub(crate) fn leader_and_isr_request(head: &ControlRequest, body: &LeaderAndIsr)
     };
     LeaderAndIsrRequest {
         controller_id: head.controller_id,
-        controller_epoch: head.controller_epoch,
-        broker_epoch: head.broker_epoch,
+        controller_epoch: head.stamp.controller_epoch,
+        broker_epoch: head.stamp.broker_epoch,
+        control_sequence: head.stamp.sequence,
         topic_states: body.topics.iter().map(topic).collect(),
         live_leaders: body.live_leaders.iter().map(leader).collect(),
         ..Default::default()
     }
 }
 
-pub(crate) fn leader_and_isr(request: LeaderAndIsrRequest) -> LeaderAndIsr {
+pub(crate) fn leader_and_isr(request: LeaderAndIsrRequest) -> (ControlStamp, LeaderAndIsr) {
+    let stamp = ControlStamp {
+        controller_epoch: request.controller_epoch,
+        broker_epoch: request.broker_epoch,
+        sequence: request.control_sequence,
+    };
     let state = |state: LeaderAndIsrPartitionState| PartitionState {
         replicas: state.replicas,
         isr: state.isr,
@@ -78,10 +84,11 @@ pub(crate) fn leader_and_isr(request: LeaderAndIsrRequest) -> LeaderAndIsr {
         let port = u16::try_from(leader.port).ok()?;
         Some(LiveLeader { id: leader.broker_id, host: leader.host_name, port })
     };
-    LeaderAndIsr {
+    let body = LeaderAndIsr {
         topics: request.topic_states.into_iter().map(topic).collect(),
         live_leaders: request.live_leaders.into_iter().filter_map(leader).collect(),
-    }
+    };
+    (stamp, body)
 }
 
 pub(crate) fn stop_replica_request(head: &ControlRequest, body: &StopReplica) -> StopReplicaRequest {
@@ -96,14 +103,20 @@ pub(crate) fn stop_replica_request(head: &ControlRequest, body: &StopReplica) ->
     };
     StopReplicaRequest {
         controller_id: head.controller_id,
-        controller_epoch: head.controller_epoch,
-        broker_epoch: head.broker_epoch,
+        controller_epoch: head.stamp.controller_epoch,
+        broker_epoch: head.stamp.broker_epoch,
+        control_sequence: head.stamp.sequence,
         topic_states: body.topics.iter().map(topic).collect(),
         ..Default::default()
     }
 }
 
-pub(crate) fn stop_replica(request: StopReplicaRequest) -> StopReplica {
+pub(crate) fn stop_replica(request: StopReplicaRequest) -> (ControlStamp, StopReplica) {
+    let stamp = ControlStamp {
+        controller_epoch: request.controller_epoch,
+        broker_epoch: request.broker_epoch,
+        sequence: request.control_sequence,
+    };
     let partition = |partition: StopReplicaPartitionState| StopReplicaPartition {
         partition: partition.partition_index,
         leader_epoch: partition.leader_epoch,
@@ -113,7 +126,7 @@ pub(crate) fn stop_replica(request: StopReplicaRequest) -> StopReplica {
         name: topic.topic_name.into(),
         partitions: topic.partition_states.into_iter().map(partition).collect(),
     };
-    StopReplica { topics: request.topic_states.into_iter().map(topic).collect() }
+    (stamp, StopReplica { topics: request.topic_states.into_iter().map(topic).collect() })
 }
 
 pub(crate) fn update_metadata_request(
@@ -122,7 +135,7 @@ pub(crate) fn update_metadata_request(
 ) -> UpdateMetadataRequest {
     let partition = |partition: &PartitionUpdate| UpdateMetadataPartitionState {
         partition_index: partition.partition,
-        controller_epoch: head.controller_epoch,
+        controller_epoch: head.stamp.controller_epoch,
         leader: partition.leader,
         leader_epoch: partition.leader_epoch,
         isr: partition.isr.clone(),
@@ -150,14 +163,20 @@ pub(crate) fn update_metadata_request(
     UpdateMetadataRequest {
         controller_id: update.controller_id,
         controller_epoch: update.controller_epoch,
-        broker_epoch: head.broker_epoch,
+        broker_epoch: head.stamp.broker_epoch,
+        control_sequence: head.stamp.sequence,
         topic_states: update.topics.iter().map(topic).collect(),
         live_brokers: update.live_brokers.iter().map(broker).collect(),
         ..Default::default()
     }
 }
 
-pub(crate) fn metadata_update(request: UpdateMetadataRequest) -> MetadataUpdate {
+pub(crate) fn metadata_update(request: UpdateMetadataRequest) -> (ControlStamp, MetadataUpdate) {
+    let stamp = ControlStamp {
+        controller_epoch: request.controller_epoch,
+        broker_epoch: request.broker_epoch,
+        sequence: request.control_sequence,
+    };
     let partition = |state: UpdateMetadataPartitionState| PartitionUpdate {
         partition: state.partition_index,
         leader: state.leader,
@@ -180,10 +199,11 @@ pub(crate) fn metadata_update(request: UpdateMetadataRequest) -> MetadataUpdate 
         rack: broker.rack,
         endpoints: broker.endpoints.into_iter().filter_map(endpoint).collect(),
     };
-    MetadataUpdate {
+    let update = MetadataUpdate {
         controller_id: request.controller_id,
         controller_epoch: request.controller_epoch,
         live_brokers: request.live_brokers.into_iter().map(broker).collect(),
         topics: request.topic_states.into_iter().map(topic).collect(),
-    }
+    };
+    (stamp, update)
 }

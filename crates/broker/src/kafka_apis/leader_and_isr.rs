@@ -14,15 +14,12 @@ use crate::controller::wire::{LEADER_AND_ISR_VERSION, leader_and_isr};
 pub(super) const VERSIONS: VersionRange = VersionRange::new(LEADER_AND_ISR_VERSION, LEADER_AND_ISR_VERSION);
 
 pub(super) async fn handle(context: &RequestContext, request: LeaderAndIsrRequest) -> LeaderAndIsrResponse {
-    let (controller, broker) = (request.controller_epoch, request.broker_epoch);
-    let request = leader_and_isr(request);
+    let (stamp, request) = leader_and_isr(request);
     let ids: Vec<_> = request.topics.iter().map(|topic| (topic.name.clone(), topic.id)).collect();
-    let outcomes =
-        match context.obey(move |broker_side| broker_side.leader_and_isr(controller, broker, &request)).await
-        {
-            Ok(outcomes) => outcomes,
-            Err(error_code) => return LeaderAndIsrResponse { error_code, ..Default::default() },
-        };
+    let outcomes = match context.obey(move |broker_side| broker_side.leader_and_isr(stamp, &request)).await {
+        Ok(outcomes) => outcomes,
+        Err(error_code) => return LeaderAndIsrResponse { error_code, ..Default::default() },
+    };
     let topics = ids.into_iter().map(|(name, topic_id)| {
         let of_topic = outcomes.iter().filter(|(topic, ..)| *topic == name);
         let partition_errors = of_topic.map(|(_, partition_index, error_code)| LeaderAndIsrPartitionError {

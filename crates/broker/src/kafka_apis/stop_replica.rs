@@ -10,9 +10,8 @@ use crate::controller::wire::{STOP_REPLICA_VERSION, stop_replica};
 pub(super) const VERSIONS: VersionRange = VersionRange::new(STOP_REPLICA_VERSION, STOP_REPLICA_VERSION);
 
 pub(super) async fn handle(context: &RequestContext, request: StopReplicaRequest) -> StopReplicaResponse {
-    let (controller, broker) = (request.controller_epoch, request.broker_epoch);
-    let request = stop_replica(request);
-    match context.obey(move |broker_side| broker_side.stop_replica(controller, broker, &request)).await {
+    let (stamp, request) = stop_replica(request);
+    match context.obey(move |broker_side| broker_side.stop_replica(stamp, &request)).await {
         Ok(outcomes) => StopReplicaResponse {
             partition_errors: outcomes
                 .into_iter()

@@ -12,8 +12,7 @@ pub(super) async fn handle(
     context: &RequestContext,
     request: UpdateMetadataRequest,
 ) -> UpdateMetadataResponse {
-    let broker_epoch = request.broker_epoch;
-    let update = metadata_update(request);
-    let done = context.obey(move |broker_side| broker_side.update_metadata(broker_epoch, &update)).await;
+    let (stamp, update) = metadata_update(request);
+    let done = context.obey(move |broker_side| broker_side.update_metadata(stamp, &update)).await;
     UpdateMetadataResponse { error_code: done.err().unwrap_or_default() }
 }

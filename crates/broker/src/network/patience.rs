@@ -16,8 +16,8 @@ const TIMES_THE_LAST: u32 = 3;
 /// each silence.
 ///
 /// Kafka's brokers wait for 30 s at once, and when a connection has died without a word (a firewall that forgot it, a cable that
-/// was out for a while) followers of a cluster that is whole again get nothing until then. For what may be asked twice: a fetch,
-/// and a change of the ISR, which its epochs fence.
+/// was out for a while) followers of a cluster that is whole again get nothing until then, and brokers do not hear who leads. For
+/// what may be asked twice: a fetch, a change of the ISR, which its epochs fence, and a control request, which its sequence does.
 #[derive(Debug)]
 pub(crate) struct Patience(Duration);
 

@@ -304,7 +304,7 @@ impl Cluster {
                 _ => None,
             };
             let queue = controller.queues.entry(request.broker).or_default();
-            queue.push_back((request.id, request.broker_epoch, roles));
+            queue.push_back((request.id, request.stamp.broker_epoch, roles));
         }
         if let Some(state) = controller.engine.state().partition("t", 0) {
             self.roles = roles_of(state);

@@ -21,6 +21,8 @@ pub struct LeaderAndIsrRequest {
     pub topic_states: Vec<LeaderAndIsrTopicState>,
     /// `LiveLeaders`: `[]LeaderAndIsrLiveLeader`, versions 0-7.
     pub live_leaders: Vec<LeaderAndIsrLiveLeader>,
+    /// `ControlSequence`: `int64`, versions 4-7, tag 1000; -1 by default.
+    pub control_sequence: i64,
 }
 
 impl Default for LeaderAndIsrRequest {
@@ -34,6 +36,7 @@ impl Default for LeaderAndIsrRequest {
             ungrouped_partition_states: Vec::new(),
             topic_states: Vec::new(),
             live_leaders: Vec::new(),
+            control_sequence: -1,
         }
     }
 }
@@ -97,7 +100,13 @@ impl Message for LeaderAndIsrRequest {
             value.write(enc, version)
         })?;
         if flexible {
-            enc.unsigned_varint(0);
+            enc.unsigned_varint(u32::from(self.control_sequence != -1));
+            if self.control_sequence != -1 {
+                enc.tagged_field(1000, "LeaderAndIsrRequest.control_sequence", |enc| {
+                    enc.i64(self.control_sequence);
+                    Ok(())
+                })?;
+            }
         }
         Ok(())
     }
@@ -105,7 +114,7 @@ impl Message for LeaderAndIsrRequest {
     fn decode(dec: &mut Decoder, version: i16) -> Result<Self, DecodeError> {
         Self::VERSIONS.check_decode(Self::NAME, version)?;
         let flexible = version >= 4;
-        let out = Self {
+        let mut out = Self {
             controller_id: dec.i32("LeaderAndIsrRequest.controller_id")?,
             is_kraft_controller: if version == 7 {
                 dec.bool("LeaderAndIsrRequest.is_kraft_controller")?
@@ -132,9 +141,18 @@ impl Message for LeaderAndIsrRequest {
             live_leaders: dec.array(flexible, 10, "LeaderAndIsrRequest.live_leaders", |dec| {
                 LeaderAndIsrLiveLeader::read(dec, version)
             })?,
+            control_sequence: -1,
         };
         if flexible {
-            dec.skip_tagged_fields("LeaderAndIsrRequest")?;
+            dec.tagged_fields("LeaderAndIsrRequest", |tag, dec| {
+                match tag {
+                    1000 => {
+                        out.control_sequence = dec.i64("LeaderAndIsrRequest.control_sequence")?;
+                    }
+                    _ => return Ok(false),
+                }
+                Ok(true)
+            })?;
         }
         Ok(out)
     }

@@ -21,6 +21,8 @@ pub struct StopReplicaRequest {
     pub topics: Vec<StopReplicaTopicV1>,
     /// `TopicStates`: `[]StopReplicaTopicState`, versions 3-4.
     pub topic_states: Vec<StopReplicaTopicState>,
+    /// `ControlSequence`: `int64`, versions 2-4, tag 1000; -1 by default.
+    pub control_sequence: i64,
 }
 
 impl Default for StopReplicaRequest {
@@ -34,6 +36,7 @@ impl Default for StopReplicaRequest {
             ungrouped_partitions: Vec::new(),
             topics: Vec::new(),
             topic_states: Vec::new(),
+            control_sequence: -1,
         }
     }
 }
@@ -105,7 +108,13 @@ impl Message for StopReplicaRequest {
             });
         }
         if flexible {
-            enc.unsigned_varint(0);
+            enc.unsigned_varint(u32::from(self.control_sequence != -1));
+            if self.control_sequence != -1 {
+                enc.tagged_field(1000, "StopReplicaRequest.control_sequence", |enc| {
+                    enc.i64(self.control_sequence);
+                    Ok(())
+                })?;
+            }
         }
         Ok(())
     }
@@ -113,7 +122,7 @@ impl Message for StopReplicaRequest {
     fn decode(dec: &mut Decoder, version: i16) -> Result<Self, DecodeError> {
         Self::VERSIONS.check_decode(Self::NAME, version)?;
         let flexible = version >= 2;
-        let out = Self {
+        let mut out = Self {
             controller_id: dec.i32("StopReplicaRequest.controller_id")?,
             is_kraft_controller: if version == 4 {
                 dec.bool("StopReplicaRequest.is_kraft_controller")?
@@ -148,9 +157,18 @@ impl Message for StopReplicaRequest {
             } else {
                 Vec::new()
             },
+            control_sequence: -1,
         };
         if flexible {
-            dec.skip_tagged_fields("StopReplicaRequest")?;
+            dec.tagged_fields("StopReplicaRequest", |tag, dec| {
+                match tag {
+                    1000 => {
+                        out.control_sequence = dec.i64("StopReplicaRequest.control_sequence")?;
+                    }
+                    _ => return Ok(false),
+                }
+                Ok(true)
+            })?;
         }
         Ok(out)
     }

@@ -21,6 +21,8 @@ pub struct UpdateMetadataRequest {
     pub topic_states: Vec<UpdateMetadataTopicState>,
     /// `LiveBrokers`: `[]UpdateMetadataBroker`, versions 0-8.
     pub live_brokers: Vec<UpdateMetadataBroker>,
+    /// `ControlSequence`: `int64`, versions 6-8, tag 1000; -1 by default.
+    pub control_sequence: i64,
 }
 
 impl Default for UpdateMetadataRequest {
@@ -34,6 +36,7 @@ impl Default for UpdateMetadataRequest {
             ungrouped_partition_states: Vec::new(),
             topic_states: Vec::new(),
             live_brokers: Vec::new(),
+            control_sequence: -1,
         }
     }
 }
@@ -95,10 +98,18 @@ impl Message for UpdateMetadataRequest {
             value.write(enc, version)
         })?;
         if flexible {
-            enc.unsigned_varint(u32::from(version == 8 && self.r#type != 0));
+            enc.unsigned_varint(
+                u32::from(version == 8 && self.r#type != 0) + u32::from(self.control_sequence != -1),
+            );
             if version == 8 && self.r#type != 0 {
                 enc.tagged_field(0, "UpdateMetadataRequest.type", |enc| {
                     enc.i8(self.r#type);
+                    Ok(())
+                })?;
+            }
+            if self.control_sequence != -1 {
+                enc.tagged_field(1000, "UpdateMetadataRequest.control_sequence", |enc| {
+                    enc.i64(self.control_sequence);
                     Ok(())
                 })?;
             }
@@ -136,12 +147,16 @@ impl Message for UpdateMetadataRequest {
             live_brokers: dec.array(flexible, 7, "UpdateMetadataRequest.live_brokers", |dec| {
                 UpdateMetadataBroker::read(dec, version)
             })?,
+            control_sequence: -1,
         };
         if flexible {
             dec.tagged_fields("UpdateMetadataRequest", |tag, dec| {
                 match tag {
                     0 if version == 8 => {
                         out.r#type = dec.i8("UpdateMetadataRequest.type")?;
+                    }
+                    1000 => {
+                        out.control_sequence = dec.i64("UpdateMetadataRequest.control_sequence")?;
                     }
                     _ => return Ok(false),
                 }

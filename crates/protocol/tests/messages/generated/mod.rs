@@ -1628,6 +1628,7 @@ impl Fill for messages::leader_and_isr_request::LeaderAndIsrRequest {
             live_leaders: random.vec(|random| {
                 messages::leader_and_isr_request::LeaderAndIsrLiveLeader::fill(random, version)
             }),
+            control_sequence: if version >= 4 { random.int() } else { -1 },
         }
     }
 }
@@ -2477,6 +2478,7 @@ impl Fill for messages::stop_replica_request::StopReplicaRequest {
             } else {
                 Vec::new()
             },
+            control_sequence: if version >= 2 { random.int() } else { -1 },
         }
     }
 }
@@ -2662,6 +2664,7 @@ impl Fill for messages::update_metadata_request::UpdateMetadataRequest {
             },
             live_brokers: random
                 .vec(|random| messages::update_metadata_request::UpdateMetadataBroker::fill(random, version)),
+            control_sequence: if version >= 6 { random.int() } else { -1 },
         }
     }
 }
