@@ -52,8 +52,8 @@ pub use config::{CleanupPolicy, ConfigKey, ConfigType, FsyncPolicy, LogConfig};
 pub use error::{ErrorKind, Result, StorageError};
 pub use leader_epoch::{EpochEntry, LEADER_EPOCH_FILE, LeaderEpochFileCache};
 pub use log::{
-    AppendOrigin, Cleanable, CleanedGroup, Cleaning, DirtyPart, FetchData, Log, LogAppendInfo, LogOptions,
-    LogReader, PRODUCER_ID_EXPIRATION_MS, PendingFlush, TimestampAndOffset,
+    AppendOrigin, CheckpointedOffsets, Cleanable, CleanedGroup, Cleaning, DirtyPart, FetchData, Log,
+    LogAppendInfo, LogOptions, LogReader, PRODUCER_ID_EXPIRATION_MS, PendingFlush, TimestampAndOffset,
 };
 pub use log_dir_failure::LogDirFailureChannel;
 pub use log_manager::{DELETE_SUFFIX, LOCK_FILE, LogHandle, LogManager, LogManagerOptions};

@@ -16,7 +16,7 @@ use crate::checkpoint::{
 use crate::config::{FsyncPolicy, LogConfig};
 use crate::error::{ErrorKind, IoContext, Result, StorageError};
 use crate::fs::{FileLock, OpenMode, SharedFileSystem, write_file_atomically};
-use crate::log::{Cleanable, Log, LogOptions, LogReader, PRODUCER_ID_EXPIRATION_MS};
+use crate::log::{CheckpointedOffsets, Cleanable, Log, LogOptions, LogReader, PRODUCER_ID_EXPIRATION_MS};
 use crate::log_dir_failure::LogDirFailureChannel;
 use crate::topic_partition::is_valid_topic_name;
 
@@ -160,11 +160,11 @@ impl LogManager {
         told_of.filter(|name| !logs.contains_key(name)).collect()
     }
 
-    /// Opens what is in the directory. `synced` are recovery points that are known better than the checkpoint knows them.
+    /// Opens what is in the directory. `known` is what is known better than the checkpoints know it, of logs that were cut.
     fn open_logs(
         &self,
         clean_shutdown: bool,
-        synced: &BTreeMap<TopicPartition, i64>,
+        known: &BTreeMap<TopicPartition, CheckpointedOffsets>,
         config_of: impl Fn(&str) -> LogConfig,
         now_ms: i64,
     ) -> Result<Logs> {
@@ -173,13 +173,16 @@ impl LogManager {
         let clean_offsets = self.read_checkpoint(CLEANER_OFFSET_FILE);
         let mut logs = Logs::new();
         for topic_partition in self.find_logs()? {
+            let written = |offsets: &BTreeMap<_, _>| offsets.get(&topic_partition).copied().unwrap_or(0);
+            let known = known.get(&topic_partition);
+            let (recovery_point, log_start_offset) = (written(&recovery_points), written(&start_offsets));
             let options = LogOptions {
                 config: config_of(&topic_partition.topic),
-                recovery_point: recovery_points.get(&topic_partition).map_or(0, |point| {
-                    synced.get(&topic_partition).map_or(*point, |synced| *point.min(synced))
-                }),
-                log_start_offset: start_offsets.get(&topic_partition).copied().unwrap_or(0),
-                first_dirty_offset: clean_offsets.get(&topic_partition).copied().unwrap_or(0),
+                recovery_point: known
+                    .map_or(recovery_point, |known| recovery_point.min(known.recovery_point)),
+                log_start_offset: known
+                    .map_or(log_start_offset, |known| log_start_offset.min(known.log_start_offset)),
+                first_dirty_offset: written(&clean_offsets),
                 clean_shutdown,
                 ..self.log_options()
             };
@@ -219,14 +222,14 @@ impl LogManager {
         let _cleaning = self.cleaning.lock();
         let _checkpointing = self.checkpointing.lock();
         // A checkpoint that could not be written since a log was cut vouches for what is not there any more.
-        let mut synced = BTreeMap::new();
+        let mut known = BTreeMap::new();
         for handle in self.logs() {
             let mut log = handle.log().lock();
             log.retire();
-            synced.insert(handle.topic_partition().clone(), log.recovery_point());
+            known.insert(handle.topic_partition().clone(), log.checkpointed_offsets());
         }
         self.failures.clear();
-        let logs = self.open_logs(false, &synced, config_of, now_ms)?;
+        let logs = self.open_logs(false, &known, config_of, now_ms)?;
         *self.logs.write() = logs;
         Ok(())
     }

@@ -18,16 +18,19 @@ impl LocalLogs<'_> {
         self.0.partition_of(&name.topic, followed.topic_id, name.partition)
     }
 
-    /// Makes a log shorter. What is on disk is not to vouch for offsets that other records get now.
+    /// Makes a log shorter. What is on disk is not to vouch for offsets that other records get now, nor to say that they were
+    /// deleted.
     fn cut(
         &self,
         followed: &FollowedPartition,
         cut: impl FnOnce(&Partition) -> Result<(), ErrorCode>,
     ) -> Result<(), ErrorCode> {
         let partition = self.partition(followed)?;
-        let before = partition.recovery_point();
+        let checkpointed = || partition.log().log().lock().checkpointed_offsets();
+        let before = checkpointed();
         cut(&partition)?;
-        if partition.recovery_point() < before {
+        let now = checkpointed();
+        if now.recovery_point < before.recovery_point || now.log_start_offset < before.log_start_offset {
             self.0.logs.checkpoint_recovery_points().map_err(|error| error_code(&error))?;
         }
         Ok(())

@@ -459,11 +459,6 @@ impl Partition {
         })
     }
 
-    /// The offset below which all is known to be on disk.
-    pub(super) fn recovery_point(&self) -> i64 {
-        self.log.log().lock().recovery_point()
-    }
-
     /// Cuts off what the leader of `leader_epoch` does not have.
     pub(super) fn truncate(
         &self,

@@ -106,6 +106,15 @@ pub struct Log {
     poisoned: Option<String>,
 }
 
+/// What checkpoints tell of a log. A truncation may move either back.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct CheckpointedOffsets {
+    /// Everything before it is on disk.
+    pub recovery_point: i64,
+    /// First offset that can be read.
+    pub log_start_offset: i64,
+}
+
 /// What readers see of a log.
 #[derive(Debug)]
 struct SharedLog {
@@ -200,6 +209,12 @@ impl Log {
     #[must_use]
     pub fn recovery_point(&self) -> i64 {
         self.recovery_point
+    }
+
+    /// What checkpoints have to tell of it.
+    #[must_use]
+    pub fn checkpointed_offsets(&self) -> CheckpointedOffsets {
+        CheckpointedOffsets { recovery_point: self.recovery_point, log_start_offset: self.log_start_offset() }
     }
 
     /// Bytes in all segments.
