@@ -137,12 +137,13 @@ impl Partition {
         let Some(changes) = own.update_roles(roles(state), log.log_end_offset(), now) else { return };
         self.publish(&own, &changes);
         let role = own.role();
+        if role == Role::Leader && !led {
+            // Under the state's lock: whoever sees the role sees since when.
+            self.led_since.store(i64::from(state.leader_epoch), Ordering::SeqCst);
+        }
         drop(own);
         let command = match role {
             Role::Leader => {
-                if !led {
-                    self.led_since.store(i64::from(state.leader_epoch), Ordering::SeqCst);
-                }
                 // Only another replica could have records of an epoch that this log knows nothing of.
                 if state.replicas.len() > 1
                     && let Err(error) = log.assign_leader_epoch(state.leader_epoch)
