@@ -312,7 +312,8 @@ impl Fetch {
             Ok(read) => {
                 if let Some((replica, broker_epoch)) = self.follower.filter(|_| first_look) {
                     let fetch = FollowerFetch { replica, broker_epoch, offset: asked.fetch_offset };
-                    if let Err(code) = partition.follower_fetched(fetch, self.replicas.now()) {
+                    let (epoch, now) = (asked.current_leader_epoch, self.replicas.now());
+                    if let Err(code) = partition.follower_fetched(fetch, epoch, now) {
                         return refused(asked, code, found);
                     }
                     partition.follower_starts_at(replica, asked.log_start_offset);

@@ -318,9 +318,18 @@ impl Partition {
         self.state.lock().readable_from(offset)
     }
 
-    /// A follower fetches from `offset` on, which its epochs have shown to be of this log.
-    pub(crate) fn follower_fetched(&self, fetch: FollowerFetch, now: Duration) -> Result<(), ErrorCode> {
+    /// A follower fetches from `offset` on, which its epochs have shown to be of this log in `leader_epoch`: what it has may be
+    /// something else in another one. −1 for a follower that does not say.
+    pub(crate) fn follower_fetched(
+        &self,
+        fetch: FollowerFetch,
+        leader_epoch: i32,
+        now: Duration,
+    ) -> Result<(), ErrorCode> {
         let mut state = self.state.lock();
+        if leader_epoch >= 0 && leader_epoch != state.roles().leader_epoch {
+            return Err(ErrorCode::FENCED_LEADER_EPOCH);
+        }
         let changes = state.follower_fetched(fetch, now)?;
         self.carry_out(&state, changes);
         Ok(())
