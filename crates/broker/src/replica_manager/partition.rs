@@ -378,6 +378,8 @@ impl Partition {
         let mut state = self.state.lock();
         let changes = state.follower_died(replica, now);
         self.carry_out(&state, changes);
+        // What waits for all live replicas waits for one less.
+        self.waiting.wake();
     }
 
     /// Whether the controller is still to be asked for `request`.
