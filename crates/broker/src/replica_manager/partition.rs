@@ -278,9 +278,10 @@ impl Partition {
         if !info.duplicate {
             let bytes = info.size_in_bytes as u64;
             let mut state = self.state.lock();
+            let nothing_waited = state.high_watermark() == info.first_offset;
             let changes = state.appended(log.log_end_offset(), now);
             self.appended_bytes.fetch_add(bytes, Ordering::SeqCst);
-            if state.high_watermark() == log.log_end_offset() {
+            if nothing_waited && state.high_watermark() == log.log_end_offset() {
                 // Nobody had to be waited for: exactly these bytes have become visible.
                 self.high_watermark.store(state.high_watermark(), Ordering::SeqCst);
                 self.visible_bytes.fetch_add(bytes, Ordering::SeqCst);
