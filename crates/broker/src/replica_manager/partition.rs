@@ -59,8 +59,8 @@ pub(crate) struct Progress {
 
 /// A partition that this broker holds a replica of.
 ///
-/// Lock order: the log, then the state. Roles change, records are appended and logs are cut under both, so that nothing is
-/// done to the log in a role that the partition has no more.
+/// Lock order: the log, then the state. Roles change under both, and records are appended and logs are cut under the log's,
+/// so that nothing is done to the log in a role that the partition has no more. Nobody waits for the disk under the state's.
 #[derive(Debug)]
 pub(crate) struct Partition {
     topic_id: Uuid,
@@ -400,6 +400,12 @@ impl Partition {
         self.carry_out(&state, changes);
     }
 
+    /// Whether somebody holds up those who ask for the role.
+    #[cfg(test)]
+    pub(super) fn state_is_locked(&self) -> bool {
+        self.state.is_locked()
+    }
+
     /// How much has happened so far that a fetch of a follower, or of a consumer, could be waiting for.
     pub(crate) fn progress(&self, follower: bool) -> Progress {
         let bytes = if follower { &self.appended_bytes } else { &self.visible_bytes };
@@ -462,11 +468,15 @@ impl Partition {
         append: FollowerAppend,
         now_ms: i64,
     ) -> Result<(), ErrorCode> {
-        self.follow(leader_epoch, |log, state| {
+        self.follow(leader_epoch, |log| {
             log.append_as_follower(append.records, now_ms)?;
-            let changes = state.followed(log.log_end_offset(), append.high_watermark);
+            let (changes, high_watermark) = {
+                let mut state = self.state.lock();
+                let changes = state.followed(log.log_end_offset(), append.high_watermark);
+                (changes, state.high_watermark())
+            };
             if append.log_start_offset > log.log_start_offset() {
-                log.delete_records(append.log_start_offset, state.high_watermark())?;
+                log.delete_records(append.log_start_offset, high_watermark)?;
             }
             Ok(changes)
         })
@@ -479,53 +489,57 @@ impl Partition {
         leader_end: &EpochEndOffset,
         now_ms: i64,
     ) -> Result<(), ErrorCode> {
-        self.follow(leader_epoch, |log, state| {
+        self.follow(leader_epoch, |log| {
             let offset = truncation_offset(log.leader_epochs(), log.log_end_offset(), leader_end);
             let end = log.log_end_offset();
             if offset < end {
                 tracing::info!(partition = %log.topic_partition(), leader_epoch, end, offset, "the log has been cut");
             }
             log.truncate_to(offset, now_ms)?;
-            state.truncated(log.log_end_offset());
+            self.state.lock().truncated(log.log_end_offset());
             Ok(Changes::default())
         })
     }
 
     /// Cuts everything at or after `offset` off.
     pub(super) fn truncate_to(&self, leader_epoch: i32, offset: i64, now_ms: i64) -> Result<(), ErrorCode> {
-        self.follow(leader_epoch, |log, state| {
+        self.follow(leader_epoch, |log| {
             log.truncate_to(offset, now_ms)?;
-            state.truncated(log.log_end_offset());
+            self.state.lock().truncated(log.log_end_offset());
             Ok(Changes::default())
         })
     }
 
     /// Forgets everything and starts anew at `offset`.
     pub(super) fn restart_at(&self, leader_epoch: i32, offset: i64, now_ms: i64) -> Result<(), ErrorCode> {
-        self.follow(leader_epoch, |log, state| {
+        self.follow(leader_epoch, |log| {
             log.truncate_fully_and_start_at(offset, now_ms)?;
+            let mut state = self.state.lock();
             state.truncated(offset);
             state.started_at(offset);
             Ok(Changes::default())
         })
     }
 
-    /// Changes the log as the follower of the leader of `leader_epoch`, if it still is that.
+    /// Changes the log as the follower of the leader of `leader_epoch`, if it still is that. The role stays what it is as long
+    /// as the log is locked; the state is not, since requests that ask for the role must not wait for the disk.
     fn follow(
         &self,
         leader_epoch: i32,
-        change: impl FnOnce(&mut Log, &mut PartitionState) -> Result<Changes, StorageError>,
+        change: impl FnOnce(&mut Log) -> Result<Changes, StorageError>,
     ) -> Result<(), ErrorCode> {
         let mut log = self.log.log().lock();
-        let mut state = self.state.lock();
         let given_up = self.gone.get().is_some() || self.closing.load(Ordering::SeqCst);
-        let following = matches!(state.role(), Role::Follower(_)) && !given_up;
-        if !following || state.roles().leader_epoch != leader_epoch {
+        let (role, current_epoch) = {
+            let state = self.state.lock();
+            (state.role(), state.roles().leader_epoch)
+        };
+        if given_up || role == Role::Leader || current_epoch != leader_epoch {
             return Err(ErrorCode::FENCED_LEADER_EPOCH);
         }
-        match change(&mut log, &mut state) {
+        match change(&mut log) {
             Ok(changes) => {
-                self.publish(&state, &changes);
+                self.publish(&self.state.lock(), &changes);
                 if changes.high_watermark.is_some() {
                     // Consumers that read from this follower.
                     self.waiting.wake();
