@@ -19,6 +19,9 @@ const CHECKPOINT_EVERY: Duration = Duration::from_mins(1);
 /// `replica.high.watermark.checkpoint.interval.ms`.
 const HIGH_WATERMARK_CHECKPOINT_EVERY: Duration = Duration::from_secs(5);
 
+/// `producer.id.expiration.check.interval.ms`.
+const PRODUCER_ID_EXPIRATION_CHECK_EVERY: Duration = Duration::from_mins(10);
+
 /// The tasks; dropping it ends them.
 #[derive(Debug)]
 pub(crate) struct Background {
@@ -31,6 +34,9 @@ impl Background {
         let mut tasks = vec![
             node.gate.spawn(every(node.config.retention_check_interval, node.clone(), |node| {
                 node.replica_manager.delete_old_segments();
+            })),
+            node.gate.spawn(every(PRODUCER_ID_EXPIRATION_CHECK_EVERY, node.clone(), |node| {
+                node.replica_manager.remove_expired_producers();
             })),
             node.gate.spawn(every(node.config.log_cleaner_backoff, node.clone(), |node| {
                 node.replica_manager.clean_logs();

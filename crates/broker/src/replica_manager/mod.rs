@@ -5,6 +5,8 @@ mod failover_tests;
 mod local_logs;
 mod log_dir;
 mod partition;
+#[cfg(test)]
+mod partition_tests;
 mod purgatory;
 #[cfg(test)]
 mod recreation_tests;
@@ -398,6 +400,14 @@ impl ReplicaManager {
         };
         if let Err(error) = self.logs.clean_logs(self.clock.now_ms(), high_watermark) {
             tracing::error!(%error, "how far logs are compacted cannot be written down");
+        }
+    }
+
+    /// Forgets producers that have been idle for too long.
+    pub(crate) fn remove_expired_producers(&self) {
+        let now_ms = self.clock.now_ms();
+        for partition in self.partitions() {
+            partition.log().log().lock().remove_expired_producers(now_ms);
         }
     }
 

@@ -20,12 +20,12 @@ use crate::controller::{
 use crate::replica::{FollowedPartition, FollowerAppend, FollowerLogs};
 use crate::topic_configs::TopicConfigs;
 
-const OWN: i32 = 1;
-const OTHER: i32 = 2;
-const OLD: Uuid = Uuid([1; 16]);
+pub(super) const OWN: i32 = 1;
+pub(super) const OTHER: i32 = 2;
+pub(super) const OLD: Uuid = Uuid([1; 16]);
 const NEW: Uuid = Uuid([2; 16]);
 
-fn manager(fs: &SharedFileSystem) -> ReplicaManager {
+pub(super) fn manager(fs: &SharedFileSystem) -> ReplicaManager {
     let meta_properties =
         MetaProperties { cluster_id: "c".to_owned(), node_id: OWN, directory_id: Uuid([9; 16]) };
     let options = LogManagerOptions::new(meta_properties);
@@ -34,7 +34,7 @@ fn manager(fs: &SharedFileSystem) -> ReplicaManager {
 }
 
 /// The role in partition 0 of a topic.
-fn role(id: Uuid, leader: i32, leader_epoch: i32, replicas: &[i32]) -> LeaderAndIsrTopic {
+pub(super) fn role(id: Uuid, leader: i32, leader_epoch: i32, replicas: &[i32]) -> LeaderAndIsrTopic {
     let state = PartitionState {
         leader,
         leader_epoch,
@@ -50,7 +50,7 @@ fn delete(manager: &ReplicaManager) {
     manager.stop_replicas(&StopReplica { topics: vec![topic] });
 }
 
-fn records() -> Bytes {
+pub(super) fn records() -> Bytes {
     let mut batch = BatchBuilder::new(Vec::new());
     for value in [b"a", b"b", b"c"] {
         batch.append(Clock::default().now_ms(), None, Some(value), &[]);
