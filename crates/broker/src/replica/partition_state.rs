@@ -387,14 +387,14 @@ impl PartitionState {
         (end != UNKNOWN_OFFSET).then_some(end)
     }
 
-    /// The followers in sync that have everything before `offset`, the one with the most records first: a consumer may read on
-    /// there (KIP-392).
+    /// The followers in sync that have what comes before and after `offset`, as far as the leader has heard, the one with the
+    /// most records first: a consumer may read on there (KIP-392).
     #[must_use]
     pub fn readable_from(&self, offset: i64) -> Vec<i32> {
         let in_sync = self.followers.iter().filter(|(id, _)| self.isr.contains(id));
         let mut readable: Vec<_> = in_sync
+            .filter(|(_, follower)| (follower.log_start_offset..=follower.log_end_offset).contains(&offset))
             .map(|(id, follower)| (follower.log_end_offset, *id))
-            .filter(|(end, _)| *end >= offset)
             .collect();
         readable.sort_by_key(|(end, id)| (std::cmp::Reverse(*end), *id));
         readable.into_iter().map(|(_, id)| id).collect()

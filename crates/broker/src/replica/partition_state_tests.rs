@@ -59,6 +59,19 @@ fn replication_23_a_follower_joins_at_the_high_watermark_and_the_start_of_the_le
 }
 
 #[test]
+fn replication_27_consumers_are_sent_to_followers_that_have_what_they_ask_for() {
+    let mut state = leader(&[1, 2, 3], 10);
+    let _changes = fetch(&mut state, 2, 8, at(1));
+    let _changes = fetch(&mut state, 3, 10, at(1));
+    assert_eq!(state.readable_from(8), [3, 2]);
+    assert_eq!(state.readable_from(9), [3]);
+    // Its retention was earlier than the leader's.
+    assert!(state.follower_starts_at(3, 5));
+    assert_eq!(state.readable_from(5), [3, 2]);
+    assert_eq!(state.readable_from(4), [2]);
+}
+
+#[test]
 fn replication_23_only_replicas_of_this_life_fetch_and_only_from_the_leader() {
     let mut state = leader(&[1, 2], 0);
     let fetch = |replica, broker_epoch| FollowerFetch { replica, broker_epoch, offset: 0 };
