@@ -4,7 +4,7 @@ use std::io;
 use std::sync::Arc;
 use std::time::Duration;
 
-use milena_protocol::{Request, Uuid};
+use milena_protocol::{ErrorCode, Request, Uuid};
 use parking_lot::Mutex;
 use tokio::sync::Semaphore;
 use tokio::time::timeout;
@@ -21,7 +21,7 @@ use crate::metadata_cache::{BrokerInfo, MetadataCache};
 use crate::network::InterBrokerConnection;
 use crate::producer_ids::ProducerIdManager;
 use crate::registry::ClusterRegistry;
-use crate::replica_manager::ReplicaManager;
+use crate::replica_manager::{Partition, ReplicaManager};
 use crate::simulation;
 use crate::task_gate::TaskGate;
 use crate::topic_configs::TopicConfigs;
@@ -60,6 +60,40 @@ pub(crate) struct Node {
 }
 
 impl Node {
+    /// A partition that this broker holds, for a client (`ReplicaManager.getPartitionOrError`).
+    ///
+    /// # Errors
+    /// As [`ReplicaManager::partition`]; NOT_LEADER_OR_FOLLOWER for one that only others hold, so that the client looks where it
+    /// has moved.
+    pub(crate) fn partition(&self, topic: &str, number: i32) -> Result<Arc<Partition>, ErrorCode> {
+        let found = self.replica_manager.partition(topic, number);
+        found.map_err(|code| self.elsewhere(topic, number, code))
+    }
+
+    /// The same of the topic with this id.
+    ///
+    /// # Errors
+    /// As [`partition`](Self::partition) and [`ReplicaManager::partition_of`].
+    pub(crate) fn partition_of(
+        &self,
+        topic: &str,
+        id: Uuid,
+        number: i32,
+    ) -> Result<Arc<Partition>, ErrorCode> {
+        let found = self.replica_manager.partition_of(topic, id, number);
+        found.map_err(|code| self.elsewhere(topic, number, code))
+    }
+
+    /// What a client hears of a partition that is not here.
+    pub(crate) fn elsewhere(&self, topic: &str, number: i32, code: ErrorCode) -> ErrorCode {
+        let snapshot = self.metadata_cache.load();
+        let exists = || snapshot.topic(topic).is_some_and(|topic| topic.partition(number).is_some());
+        if code == ErrorCode::UNKNOWN_TOPIC_OR_PARTITION && exists() {
+            return ErrorCode::NOT_LEADER_OR_FOLLOWER;
+        }
+        code
+    }
+
     /// Asks the controller, be it this broker or another one, on a connection of its own.
     pub(crate) async fn ask_controller<R: Request>(
         &self,

@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use bytes::Bytes;
-use milena_broker::{Broker, BrokerConfig};
+use milena_broker::{Broker, BrokerConfig, EmbeddedCluster};
 use milena_protocol::messages::{ApiVersionsRequest, FetchPartition, FetchResponse, InitProducerIdRequest};
 use milena_protocol::records::{BatchBuilder, Compression, RecordBatches, Seal};
 use milena_protocol::{ApiKey, ErrorCode};
@@ -269,6 +269,32 @@ async fn fetch_errors_are_kafkas() {
     request.replica_id = 2;
     let answer = client.call(12, &request).await;
     assert_eq!(answer.responses[0].partitions[0].error_code, ErrorCode::UNKNOWN_TOPIC_OR_PARTITION);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn who_asks_a_broker_that_holds_no_replica_is_sent_to_the_leader() {
+    let cluster = EmbeddedCluster::builder().brokers(2).start().await.unwrap();
+    cluster.create_topic("t", 1, 1).await.unwrap();
+    let leader = cluster.leader("t", 0).unwrap();
+    let bootstrap = cluster.bootstrap();
+    let others = bootstrap.split(',').zip(cluster.broker_ids()).find(|(_, id)| *id != leader);
+    let mut client = Client::connect(others.unwrap().0.parse().unwrap()).await;
+
+    let produced = client.call(12, &produce_request("t", 0, batch(&["a"]), 1)).await;
+    let answer = &produced.responses[0].partition_responses[0];
+    assert_eq!(answer.error_code, ErrorCode::NOT_LEADER_OR_FOLLOWER);
+    assert_eq!((answer.current_leader.leader_id, produced.node_endpoints[0].node_id), (leader, leader));
+    let topic_id = client.metadata(&["t"]).await.topics[0].topic_id;
+    let mut request = fetch_request("t", 0, 0, 0);
+    (request.topics[0].topic, request.topics[0].topic_id) = (String::new(), topic_id);
+    let fetched = client.call(17, &request).await;
+    let answer = &fetched.responses[0].partitions[0];
+    assert_eq!(answer.error_code, ErrorCode::NOT_LEADER_OR_FOLLOWER);
+    assert_eq!((answer.current_leader.leader_id, fetched.node_endpoints[0].node_id), (leader, leader));
+    assert_eq!(client.fetch("t", 0, 0).await.error_code, ErrorCode::NOT_LEADER_OR_FOLLOWER);
+    assert_eq!(client.list_offset("t", 0, -1).await.0, ErrorCode::NOT_LEADER_OR_FOLLOWER);
+    assert_eq!(client.fetch("t", 1, 0).await.error_code, ErrorCode::UNKNOWN_TOPIC_OR_PARTITION);
+    cluster.shutdown().await.unwrap();
 }
 
 #[tokio::test]

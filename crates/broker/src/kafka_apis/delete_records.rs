@@ -93,7 +93,7 @@ fn delete(node: &Node, topic: &str, number: i32, offset: i64) -> Result<(Arc<Par
     if is_internal_topic(topic) {
         return Err(ErrorCode::INVALID_TOPIC_EXCEPTION);
     }
-    let partition = node.replica_manager.partition(topic, number)?;
+    let partition = node.partition(topic, number)?;
     let offset = partition.delete_records(offset)?;
     Ok((partition, offset))
 }

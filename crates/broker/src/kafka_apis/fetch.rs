@@ -139,11 +139,8 @@ impl Fetch {
             let name =
                 if by_id { context.topic_name(topic.topic_id) } else { Ok(Arc::from(topic.topic.as_str())) };
             let find = |partition: &FetchPartition| match &name {
-                Ok(name) if by_id => {
-                    let replicas = &context.node.replica_manager;
-                    replicas.partition_of(name, topic.topic_id, partition.partition)
-                }
-                Ok(name) => context.node.replica_manager.partition(name, partition.partition),
+                Ok(name) if by_id => context.node.partition_of(name, topic.topic_id, partition.partition),
+                Ok(name) => context.node.partition(name, partition.partition),
                 Err(code) => Err(*code),
             };
             let partitions = topic.partitions.iter().map(find).collect();
@@ -273,7 +270,11 @@ impl Fetch {
         };
         let role = match role {
             Ok(role) => role,
-            Err(code) => return refused(asked, code, found),
+            // It may have been given up since it was looked up.
+            Err(code) => {
+                let code = self.node.elsewhere(&partition.name().topic, asked.partition, code);
+                return refused(asked, code, found);
+            }
         };
         let mut data = PartitionData {
             partition_index: asked.partition,

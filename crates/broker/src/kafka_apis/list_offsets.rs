@@ -81,7 +81,7 @@ fn partition_offset(
     if context.version() < first_version(asked.timestamp) {
         return Err(ErrorCode::UNSUPPORTED_VERSION);
     }
-    let partition = context.node.replica_manager.partition(topic, asked.partition_index)?;
+    let partition = context.node.partition(topic, asked.partition_index)?;
     partition.check_leader(asked.current_leader_epoch)?;
     let reader = partition.reader();
     let bound = match asker {

@@ -26,7 +26,7 @@ pub(super) fn handle(
 }
 
 fn epoch_end(context: &RequestContext, topic: &str, asked: &OffsetForLeaderPartition) -> EpochEndOffset {
-    let partition = context.node.replica_manager.partition(topic, asked.partition);
+    let partition = context.node.partition(topic, asked.partition);
     let found = partition.and_then(|partition| {
         partition.check_leader(asked.current_leader_epoch)?;
         Ok(partition.end_offset_for_epoch(asked.leader_epoch))

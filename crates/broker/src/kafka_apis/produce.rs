@@ -229,13 +229,12 @@ impl Appends {
         }
         let records = records.unwrap_or_default();
         self.check_first_batch(&records)?;
-        let replicas = &self.node.replica_manager;
         let partition = match self.version < TOPIC_ID_VERSION {
-            true => replicas.partition(topic, index)?,
-            false => replicas.partition_of(topic, topic_id, index)?,
+            true => self.node.partition(topic, index)?,
+            false => self.node.partition_of(topic, topic_id, index)?,
         };
-        let acks_all = self.request.acks == ALL_ACKS;
-        let appended = partition.append(records, acks_all, self.node.clock.now_ms(), replicas.now())?;
+        let (acks_all, now) = (self.request.acks == ALL_ACKS, self.node.replica_manager.now());
+        let appended = partition.append(records, acks_all, self.node.clock.now_ms(), now)?;
         Ok((partition, appended))
     }
 
