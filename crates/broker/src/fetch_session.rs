@@ -2,7 +2,7 @@
 //!
 //! A request of a session names the partitions that have changed since the last one; its answer names those that have news.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
 use foldhash::HashMap;
@@ -142,13 +142,14 @@ impl FetchSessionCache {
 impl Session {
     /// Takes over what a request says about partitions.
     fn change(&mut self, request: &FetchRequest) {
+        let before = self.partitions.len();
         for forgotten in &request.forgotten_topics_data {
             for partition in &forgotten.partitions {
-                let key = ((forgotten.topic.clone(), forgotten.topic_id), *partition);
-                if self.partitions.remove(&key).is_some() {
-                    self.order.retain(|other| *other != key);
-                }
+                self.partitions.remove(&((forgotten.topic.clone(), forgotten.topic_id), *partition));
             }
+        }
+        if self.partitions.len() < before {
+            self.order.retain(|key| self.partitions.contains_key(key));
         }
         for topic in &request.topics {
             for asked in &topic.partitions {
@@ -199,7 +200,8 @@ impl Session {
         }
         response.responses.retain(|topic| !topic.partitions.is_empty());
         if !got_records.is_empty() {
-            self.order.retain(|key| !got_records.contains(key));
+            let go_to_the_end: BTreeSet<_> = got_records.iter().collect();
+            self.order.retain(|key| !go_to_the_end.contains(key));
             self.order.extend(got_records);
         }
     }
