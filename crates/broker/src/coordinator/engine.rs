@@ -14,7 +14,7 @@ const SESSION_TIMEOUTS: std::ops::RangeInclusive<Duration> =
 /// `offset.metadata.max.bytes`.
 const MAX_OFFSET_METADATA: usize = 4_096;
 /// How many groups there may be. Kafka has no bound; each costs memory that nobody asked for.
-const MAX_GROUPS: usize = 10_000;
+pub(super) const MAX_GROUPS: usize = 10_000;
 
 /// A partition that a group has an offset of.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
@@ -87,7 +87,7 @@ impl CoordinatorEngine {
     /// A consumer wants to be a member; `new_id` is fresh. The answer comes under the token.
     pub(super) fn handle_join(&mut self, join: JoinGroup, new_id: String, now: Instant) -> Token {
         let token = self.token();
-        let full = self.groups.len() >= MAX_GROUPS && !self.groups.contains_key(&join.group_id);
+        let full = !self.groups.contains_key(&join.group_id) && !self.has_room();
         let error = if join.group_id.is_empty() {
             ErrorCode::INVALID_GROUP_ID
         } else if !SESSION_TIMEOUTS.contains(&join.session_timeout) {
@@ -105,6 +105,14 @@ impl CoordinatorEngine {
         let answer = JoinAnswer { error, generation: -1, member_id: join.member_id, ..Default::default() };
         self.answers.push_back((token, Answer::Join(answer)));
         token
+    }
+
+    /// Whether there may be one more group. Those that nobody is in any more make room; their offsets stay.
+    fn has_room(&mut self) -> bool {
+        if self.groups.len() >= MAX_GROUPS {
+            self.groups.retain(|_, group| !group.is_deserted());
+        }
+        self.groups.len() < MAX_GROUPS
     }
 
     /// A member wants its assignment. The answer comes under the token.

@@ -162,6 +162,11 @@ impl Group {
         }
     }
 
+    /// Whether it has no members, and expects none.
+    pub(super) fn is_deserted(&self) -> bool {
+        self.state == GroupState::Empty && self.pending.is_empty()
+    }
+
     /// The answers that have become due.
     pub(super) fn take_answers(&mut self) -> Vec<(Token, Answer)> {
         std::mem::take(&mut self.answers)

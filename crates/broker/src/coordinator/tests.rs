@@ -6,7 +6,7 @@ use bytes::Bytes;
 use milena_protocol::ErrorCode;
 use tokio::time::Instant;
 
-use super::engine::{CommittedOffset, CoordinatorEngine, OffsetKey};
+use super::engine::{CommittedOffset, CoordinatorEngine, MAX_GROUPS, OffsetKey};
 use super::group::{Answer, JoinAnswer, JoinGroup, Leaving, SyncAnswer, SyncGroup, Token};
 
 const SESSION: Duration = Duration::from_secs(10);
@@ -194,6 +194,26 @@ fn a_member_that_is_silent_or_leaves_makes_room() {
     assert_eq!(h.engine.handle_leave("g", &leaving, h.now), ErrorCode::UNKNOWN_MEMBER_ID);
     assert_eq!(h.state(), "Empty");
     assert_eq!(h.engine.next_timeout(), None, "an empty group waits for nothing");
+}
+
+#[test]
+fn groups_that_nobody_is_in_any_more_make_room_for_others() {
+    let mut h = Harness::new();
+    let join = |h: &mut Harness, group: usize| {
+        let token = h.join_as("", |join| join.group_id = group.to_string());
+        h.joined(token)
+    };
+    let first = join(&mut h, 0);
+    for group in 1..MAX_GROUPS {
+        assert_eq!(join(&mut h, group).error, ErrorCode::NONE);
+    }
+    assert_eq!(join(&mut h, MAX_GROUPS).error, ErrorCode::GROUP_MAX_SIZE_REACHED);
+    let leaving = Leaving { member_id: first.member_id.clone(), instance_id: None };
+    assert_eq!(h.engine.handle_leave("0", &leaving, h.now), ErrorCode::NONE);
+    assert_eq!(join(&mut h, MAX_GROUPS).error, ErrorCode::NONE);
+    let heartbeat = h.engine.handle_heartbeat("0", &first.member_id, None, 1, h.now);
+    assert_eq!(heartbeat, ErrorCode::UNKNOWN_MEMBER_ID);
+    assert_eq!(join(&mut h, 0).error, ErrorCode::GROUP_MAX_SIZE_REACHED);
 }
 
 #[test]
