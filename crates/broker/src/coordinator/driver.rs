@@ -235,7 +235,9 @@ impl GroupCoordinator {
                 coordinator_error(refusal.code)
             },
         )?;
-        if let Some(shard) = self.shards.lock().get_mut(&number) {
+        let mut shards = self.shards.lock();
+        // Another one is of another leadership, and has read from the log what is still there.
+        if let Some(shard) = shards.get_mut(&number).filter(|shard| shard.led_since == appended.led_since) {
             shard.appended(appended.info.last_offset, group_id, offsets);
         }
         Ok(appended)

@@ -31,7 +31,7 @@ const TO_HIGH_WATERMARK: i64 = -1;
 pub(crate) struct Appended {
     pub(crate) info: LogAppendInfo,
     /// Since which leader epoch this broker leads.
-    led_since: i32,
+    pub(crate) led_since: i32,
     min_in_sync: usize,
 }
 
