@@ -4,14 +4,19 @@
 
 mod support;
 
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use bytes::Bytes;
 use milena_broker::{Broker, BrokerConfig, EmbeddedCluster};
-use milena_protocol::messages::{ApiVersionsRequest, FetchPartition, FetchResponse, InitProducerIdRequest};
+use milena_protocol::messages::{
+    ApiVersionsRequest, FetchPartition, FetchResponse, InitProducerIdRequest, OffsetForLeaderEpochRequest,
+    OffsetForLeaderEpochResponse, OffsetForLeaderPartition, OffsetForLeaderTopic, ProduceResponse,
+};
 use milena_protocol::records::{BatchBuilder, Compression, RecordBatches, Seal};
 use milena_protocol::{ApiKey, ErrorCode};
+use milena_storage::FsyncPolicy;
 use milena_storage::fs::{FaultyFileSystem, FsOperation, MemoryFileSystem};
 use support::{
     Client, SOON, batch, fetch_request, idempotent, now_ms, produce_request, sealed, start, values,
@@ -404,4 +409,46 @@ async fn a_large_fetch_from_a_slow_disk_holds_up_nobody_else() {
     let (_, fetched) = client.receive::<FetchResponse>(ApiKey::Fetch, 12).await;
     let records = fetched.responses[0].partitions[0].records.clone().unwrap();
     assert_eq!(values(records).len(), 3);
+}
+
+#[tokio::test]
+async fn who_asks_for_epochs_while_a_log_waits_for_its_disk_holds_up_nobody_else() {
+    let disk = FaultyFileSystem::new(MemoryFileSystem::shared());
+    let file_system = Arc::new(disk.clone());
+    let config = BrokerConfig { file_system, fsync: FsyncPolicy::EveryBatch, ..BrokerConfig::new("data") };
+    let broker = Broker::start(config).await.unwrap();
+    let (mut client, mut bystander) = (Client::to(&broker).await, Client::to(&broker).await);
+    let (mut consumer, mut other) = (Client::to(&broker).await, Client::to(&broker).await);
+    client.create_topic("t", 1, &[]).await;
+    let (release, held) = std::sync::mpsc::channel::<()>();
+    let (held, is_held) = (Mutex::new(Some(held)), Arc::new(AtomicBool::new(false)));
+    let is_held_now = is_held.clone();
+    disk.on_operation(move |operation, path| {
+        if operation == FsOperation::Sync && path.extension().is_some_and(|extension| extension == "log") {
+            if let Some(held) = held.lock().unwrap().take() {
+                is_held_now.store(true, Ordering::SeqCst);
+                held.recv_timeout(SOON).unwrap();
+            }
+        }
+    });
+    client.send(9, &produce_request("t", 0, batch(&["a"]), -1)).await;
+    while !is_held.load(Ordering::SeqCst) {
+        bystander.call(0, &ApiVersionsRequest::default()).await;
+    }
+    let mut fetch = fetch_request("t", 0, 0, 0);
+    fetch.topics[0].partitions[0].last_fetched_epoch = 0;
+    consumer.send(12, &fetch).await;
+    let asked = OffsetForLeaderPartition { partition: 0, current_leader_epoch: -1, leader_epoch: 0 };
+    let topics = vec![OffsetForLeaderTopic { topic: "t".to_owned(), partitions: vec![asked] }];
+    other.send(4, &OffsetForLeaderEpochRequest { replica_id: -1, topics }).await;
+    for _ in 0..10 {
+        bystander.call(0, &ApiVersionsRequest::default()).await;
+    }
+    release.send(()).unwrap();
+    let (_, produced) = client.receive::<ProduceResponse>(ApiKey::Produce, 9).await;
+    assert_eq!(produced.responses[0].partition_responses[0].error_code, ErrorCode::NONE);
+    let (_, fetched) = consumer.receive::<FetchResponse>(ApiKey::Fetch, 12).await;
+    assert_eq!(fetched.responses[0].partitions[0].error_code, ErrorCode::NONE);
+    let (_, end) = other.receive::<OffsetForLeaderEpochResponse>(ApiKey::OffsetForLeaderEpoch, 4).await;
+    assert_eq!(end.topics[0].partitions[0].end_offset, 1);
 }

@@ -16,6 +16,7 @@ use milena_protocol::messages::{
     FetchPartition, FetchRequest, FetchResponse, FetchTopic, FetchableTopicResponse,
 };
 use milena_protocol::{ErrorCode, VersionRange};
+use milena_storage::FsyncPolicy;
 use tokio::time::{Instant, timeout_at};
 
 use super::RequestContext;
@@ -191,7 +192,7 @@ impl Fetch {
 
     /// Looks at all partitions. What is more than a short copy is read where it holds up nobody else.
     async fn read(self: &Arc<Self>, first_look: bool) -> Result<Found, CloseReason> {
-        if self.is_short() {
+        if self.is_short() && !self.waits_for_appends() {
             return Ok(self.look(first_look));
         }
         // Followers are few, and producers wait for them.
@@ -220,6 +221,13 @@ impl Fetch {
             room = rest;
         }
         true
+    }
+
+    /// Whether the look at epochs, for which a log is locked, may have to wait for an append that waits for the disk.
+    fn waits_for_appends(&self) -> bool {
+        let asked = self.topics.iter().flat_map(|topic| &topic.topic.partitions);
+        self.node.config.fsync == FsyncPolicy::EveryBatch
+            && asked.into_iter().any(|asked| asked.last_fetched_epoch >= 0)
     }
 
     fn partitions(&self) -> impl Iterator<Item = &Arc<Partition>> {

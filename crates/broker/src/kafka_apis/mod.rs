@@ -205,7 +205,9 @@ impl RequestContext {
                 self.reply(&init_producer_id::handle(&self, &self.decode(decoder)?).await)
             }
             ApiKey::OffsetForLeaderEpoch => {
-                self.reply(&offset_for_leader_epoch::handle(&self, self.decode(decoder)?))
+                let request = self.decode(decoder)?;
+                let answer = blocking(move || self.reply(&offset_for_leader_epoch::handle(&self, request)));
+                answer.await.map_err(|_| CloseReason("the broker is stopping".to_owned()))?
             }
             ApiKey::DescribeConfigs => self.reply(&describe_configs::handle(&self, self.decode(decoder)?)),
             ApiKey::CreatePartitions => {

@@ -13,6 +13,7 @@ use super::RequestContext;
 
 pub(super) const VERSIONS: VersionRange = VersionRange::new(2, 4);
 
+/// A log is locked for it, which may be waiting for its disk: this belongs on a blocking thread.
 pub(super) fn handle(
     context: &RequestContext,
     request: OffsetForLeaderEpochRequest,
