@@ -195,6 +195,13 @@ enum FetcherAnswer {
 }
 
 impl FetcherAnswer {
+    /// Whether nothing is cut: after a truncation the producers' state is read from the log again.
+    fn only_appends(&self) -> bool {
+        let Self::Fetch(response) = self else { return false };
+        let mut partitions = response.responses.iter().flat_map(|topic| &topic.partitions);
+        partitions.all(|partition| partition.diverging_epoch.end_offset < 0)
+    }
+
     fn has_records(&self) -> bool {
         let Self::Fetch(response) = self else { return false };
         let mut partitions = response.responses.iter().flat_map(|topic| &topic.partitions);
@@ -264,7 +271,7 @@ impl FetcherTask {
         }
     }
 
-    /// Appends what has come: a copy into the page cache, unless the policy waits for the disk.
+    /// Appends what has come: a copy into the page cache, unless the policy waits for the disk. Cutting logs takes longer.
     async fn answered(mut self, answer: Option<FetcherAnswer>) -> Option<Self> {
         if answer.is_none() {
             self.connection = None;
@@ -273,11 +280,11 @@ impl FetcherTask {
             self.deps.faults.machine.before_append().await;
         }
         match self.deps.fsync {
-            FsyncPolicy::Os => {
+            FsyncPolicy::Os if answer.as_ref().is_none_or(FetcherAnswer::only_appends) => {
                 self.handle(answer);
                 Some(self)
             }
-            FsyncPolicy::EveryBatch | FsyncPolicy::Interval(_) => {
+            _ => {
                 let handled = blocking(move || {
                     self.handle(answer);
                     self
