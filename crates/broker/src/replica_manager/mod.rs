@@ -415,14 +415,22 @@ impl ReplicaManager {
     pub(crate) fn delete_old_segments(&self) {
         let now_ms = self.clock.now_ms();
         for partition in self.partitions() {
-            let high_watermark = partition.high_watermark();
-            let deleted = partition.log().log().lock().delete_old_segments(now_ms, high_watermark);
-            match deleted {
-                Ok(0) => {}
-                Ok(count) => tracing::info!(partition = %partition.name(), count, "deleted old segments"),
-                Err(error) => {
-                    tracing::error!(partition = %partition.name(), %error, "retention failed");
+            let mut count = 0;
+            loop {
+                // Who wants to append comes in between.
+                let high_watermark = partition.high_watermark();
+                let deleted = partition.log().log().lock().delete_oldest_segment(now_ms, high_watermark);
+                match deleted {
+                    Ok(true) => count += 1,
+                    Ok(false) => break,
+                    Err(error) => {
+                        tracing::error!(partition = %partition.name(), %error, "retention failed");
+                        break;
+                    }
                 }
+            }
+            if count > 0 {
+                tracing::info!(partition = %partition.name(), count, "deleted old segments");
             }
         }
     }

@@ -117,52 +117,61 @@ impl Log {
     /// # Errors
     /// Storage errors.
     pub fn delete_old_segments(&mut self, now_ms: i64, high_watermark: i64) -> Result<usize> {
-        self.check_not_poisoned()?;
-        let segments = self.shared.segments();
-        let deletable = self.count_deletable(&segments, now_ms, high_watermark);
-        if deletable == 0 {
-            return Ok(0);
-        }
-        if deletable == segments.len() {
-            self.roll(self.log_end_offset(), now_ms)?;
-        }
-        let segments = self.shared.segments();
-        let (old, kept) = segments.split_at(deletable);
-        let start = kept.first().map_or(0, |first| first.base_offset());
-        self.shared.log_start_offset.fetch_max(start, Ordering::AcqRel);
-        self.shared.set_segments(kept.to_vec());
-        for segment in old {
-            remove_files(&*self.fs, &self.dir, segment.base_offset(), "")?;
-            // One after the other on disk too: a hole between segments means a lost tail to a recovery.
-            self.fs.sync_dir(&self.dir).at(&self.dir)?;
-        }
-        self.leader_epochs.truncate_from_start(self.log_start_offset())?;
-        self.remove_stray_snapshots()?;
-        Ok(deletable)
-    }
-
-    /// How many of the oldest segments may go.
-    fn count_deletable(&self, segments: &[Arc<LogSegment>], now_ms: i64, high_watermark: i64) -> usize {
-        let (policy, log_start) = (self.config.cleanup_policy, self.log_start_offset());
-        let retention_bytes = u64::try_from(self.config.retention_bytes).ok().filter(|_| policy.delete);
-        let retention_ms = Some(self.config.retention_ms).filter(|ms| *ms >= 0 && policy.delete);
-        let mut size: u64 = segments.iter().map(|segment| segment.size()).sum();
         let mut count = 0;
-        for (number, segment) in segments.iter().enumerate() {
-            let next = segments.get(number + 1);
-            let end = next.map_or(self.log_end_offset(), |next| next.base_offset());
-            let expired =
-                retention_ms.is_some_and(|ms| now_ms.saturating_sub(segment.newest_timestamp()) > ms);
-            let too_much = retention_bytes.is_some_and(|limit| size.saturating_sub(limit) >= segment.size());
-            let before_start = next.is_some() && end <= log_start;
-            let empty = next.is_none() && segment.size() == 0;
-            if empty || end > high_watermark || !(expired || (too_much && size > 0) || before_start) {
-                break;
-            }
-            size -= segment.size();
+        while self.delete_oldest_segment(now_ms, high_watermark)? {
             count += 1;
         }
-        count
+        Ok(count)
+    }
+
+    /// As [`delete_old_segments`](Self::delete_old_segments), one segment at most: large files take long to delete, and
+    /// whoever wants to append waits. Answers whether one was deleted.
+    ///
+    /// # Errors
+    /// Storage errors.
+    pub fn delete_oldest_segment(&mut self, now_ms: i64, high_watermark: i64) -> Result<bool> {
+        self.check_not_poisoned()?;
+        let segments = self.shared.segments();
+        let Some(oldest) = segments.first() else { return Ok(false) };
+        if !self.is_deletable(oldest, &segments, now_ms, high_watermark) {
+            return Ok(false);
+        }
+        if segments.len() == 1 {
+            self.roll(self.log_end_offset(), now_ms)?;
+        }
+        let kept = self.shared.segments().iter().skip(1).cloned().collect::<Vec<_>>();
+        let start = kept.first().map_or(0, |first| first.base_offset());
+        self.shared.log_start_offset.fetch_max(start, Ordering::AcqRel);
+        self.shared.set_segments(kept);
+        remove_files(&*self.fs, &self.dir, oldest.base_offset(), "")?;
+        // One after the other on disk too: a hole between segments means a lost tail to a recovery.
+        self.fs.sync_dir(&self.dir).at(&self.dir)?;
+        self.leader_epochs.truncate_from_start(self.log_start_offset())?;
+        self.remove_stray_snapshots()?;
+        Ok(true)
+    }
+
+    /// Whether the oldest segment may go.
+    fn is_deletable(
+        &self,
+        oldest: &LogSegment,
+        segments: &[Arc<LogSegment>],
+        now_ms: i64,
+        high_watermark: i64,
+    ) -> bool {
+        let (policy, next) = (self.config.cleanup_policy, segments.get(1));
+        let end = next.map_or(self.log_end_offset(), |next| next.base_offset());
+        let is_empty = next.is_none() && oldest.size() == 0;
+        if is_empty || end > high_watermark {
+            return false;
+        }
+        let size: u64 = segments.iter().map(|segment| segment.size()).sum();
+        let retention_bytes = u64::try_from(self.config.retention_bytes).ok().filter(|_| policy.delete);
+        let retention_ms = Some(self.config.retention_ms).filter(|ms| *ms >= 0 && policy.delete);
+        let expired = retention_ms.is_some_and(|ms| now_ms.saturating_sub(oldest.newest_timestamp()) > ms);
+        let too_much = retention_bytes.is_some_and(|limit| size.saturating_sub(limit) >= oldest.size());
+        let before_start = next.is_some() && end <= self.log_start_offset();
+        expired || (too_much && size > 0) || before_start
     }
 
     /// Forgets producers that have been idle for `producer.id.expiration.ms`.
