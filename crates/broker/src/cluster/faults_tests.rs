@@ -258,6 +258,7 @@ async fn a_broker_with_a_full_disk_leads_nothing_until_it_has_room() {
     assert_eq!(produce(&mut client, &request).await, ErrorCode::KAFKA_STORAGE_ERROR);
     let moved = |cluster: &EmbeddedCluster| cluster.leader("orders", 0).is_some_and(|leader| leader != full);
     cluster.wait("another leader", moved).await.unwrap();
+    cluster.wait("its hearing of that", |cluster| cluster.is_served("orders")).await.unwrap();
     drop(first);
     assert_eq!(cluster.faults(full).unwrap(), ["disk full"]);
     // It lives, and serves no partition.
