@@ -319,15 +319,10 @@ impl Fetch {
         let limit = if self.follower.is_some() { limit } else { lease.bytes() };
         match partition.reader().read(asked.fetch_offset, limit, bound, first) {
             Ok(read) => {
-                if let Some((replica, broker_epoch)) = self.follower.filter(|_| first_look) {
-                    let fetch = FollowerFetch { replica, broker_epoch, offset: asked.fetch_offset };
-                    let (epoch, now) = (asked.current_leader_epoch, self.replicas.now());
-                    if let Err(code) = partition.follower_fetched(fetch, epoch, now) {
+                if let Some(follower) = self.follower {
+                    if let Err(code) = self.confirm(partition, asked, follower, first_look) {
                         return refused(asked, code, found);
                     }
-                    partition.follower_starts_at(replica, asked.log_start_offset);
-                }
-                if self.follower.is_some() {
                     data.high_watermark = partition.high_watermark();
                     found.urgent |= asked.high_watermark < data.high_watermark;
                     found.urgent |= (0..data.log_start_offset).contains(&asked.log_start_offset);
@@ -348,6 +343,25 @@ impl Fetch {
 }
 
 impl Fetch {
+    /// Says that what was read for a follower is still of the log whose epochs were compared with its own; at the first look
+    /// that is how far it is.
+    fn confirm(
+        &self,
+        partition: &Partition,
+        asked: &FetchPartition,
+        (replica, broker_epoch): (i32, i64),
+        first_look: bool,
+    ) -> Result<(), ErrorCode> {
+        let leader_epoch = asked.current_leader_epoch;
+        if !first_look {
+            return partition.check_leader(leader_epoch);
+        }
+        let fetch = FollowerFetch { replica, broker_epoch, offset: asked.fetch_offset };
+        partition.follower_fetched(fetch, leader_epoch, self.replicas.now())?;
+        partition.follower_starts_at(replica, asked.log_start_offset);
+        Ok(())
+    }
+
     /// A follower in the consumer's rack, if that is not ours, which the consumer can reach
     /// (`ReplicaManager.findPreferredReadReplica`).
     fn closer_replica(&self, partition: &Partition, asked: &FetchPartition) -> Option<i32> {
