@@ -21,10 +21,9 @@ use milena_storage::FsyncPolicy;
 use milena_storage::fs::{DiskFaults, MemoryFileSystem};
 
 use crate::controller::{ControllerState, PartitionState, TopicSelector, TopicState};
-use crate::faults::Host;
 use crate::metadata_cache::NO_LEADER;
 use crate::network::InterBrokerConnection;
-use crate::test_cluster::{INTERNAL, PATIENCE, TestCluster};
+use crate::test_cluster::{INTERNAL, PATIENCE, TestCluster, connect};
 use crate::{Broker, BrokerConfig};
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -313,11 +312,7 @@ async fn requests_between_brokers_are_refused_on_a_listener_for_clients() {
     // A broker that is alone obeys nobody at all.
     let config = BrokerConfig { file_system: MemoryFileSystem::shared(), ..BrokerConfig::new("alone") };
     let alone = Broker::start(config).await.unwrap();
-    let address = alone.address();
-    let mut connection =
-        InterBrokerConnection::connect(&Host::alone(-1), 1, &address.ip().to_string(), address.port())
-            .await
-            .unwrap();
+    let mut connection = connect(alone.address()).await.unwrap();
     assert_eq!(connection.call(8, &update).await.unwrap().error_code, code);
 }
 

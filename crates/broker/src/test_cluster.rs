@@ -1,19 +1,44 @@
 //! [`TestCluster`]: brokers that share a registry, for tests that look inside.
 
 use std::collections::BTreeMap;
+use std::io;
+use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
+use bytes::Bytes;
 use milena_protocol::Uuid;
+use milena_protocol::messages::{PartitionProduceData, ProduceRequest, TopicProduceData};
+use milena_protocol::records::{BatchBuilder, Seal};
 use milena_storage::FsyncPolicy;
 use milena_storage::fs::{DiskFaults, MemoryFileSystem, SharedFileSystem};
 use tokio::time::timeout;
 
+use crate::clock::Clock;
 use crate::controller::{CreateTopic, PartitionState};
 use crate::faults::{BrokerFaults, Host};
 use crate::network::InterBrokerConnection;
 use crate::registry::{ClusterRegistry, RegistryConfig, RegistryStore};
 use crate::{Broker, BrokerConfig, ListenerConfig};
+
+/// To a broker, as a client.
+pub(crate) async fn connect(address: SocketAddr) -> io::Result<InterBrokerConnection> {
+    InterBrokerConnection::connect(&Host::alone(-1), 1, &address.ip().to_string(), address.port()).await
+}
+
+/// One record.
+pub(crate) fn record(value: &[u8], seal: Seal) -> Bytes {
+    let mut batch = BatchBuilder::new(Vec::new());
+    batch.append(Clock::default().now_ms(), None, Some(value), &[]);
+    batch.seal(seal).into()
+}
+
+/// To one partition, in version 13.
+pub(crate) fn produce_request(topic_id: Uuid, partition: i32, records: Bytes, acks: i16) -> ProduceRequest {
+    let data = PartitionProduceData { index: partition, records: Some(records) };
+    let topic = TopicProduceData { topic_id, partition_data: vec![data], ..Default::default() };
+    ProduceRequest { acks, timeout_ms: 30_000, topic_data: vec![topic], ..Default::default() }
+}
 
 const SESSION: Duration = Duration::from_millis(400);
 pub(crate) const PATIENCE: Duration = Duration::from_secs(90);
@@ -138,9 +163,6 @@ impl TestCluster {
     }
 
     pub(crate) async fn connect(&self, id: i32, listener: &str) -> InterBrokerConnection {
-        let address = self.brokers[&id].listener_address(listener).unwrap();
-        InterBrokerConnection::connect(&Host::alone(-1), 1, &address.ip().to_string(), address.port())
-            .await
-            .unwrap()
+        connect(self.brokers[&id].listener_address(listener).unwrap()).await.unwrap()
     }
 }

@@ -4,15 +4,16 @@ use std::io::ErrorKind;
 use std::net::SocketAddr;
 use std::time::Instant;
 
-use milena_protocol::messages::{ApiVersionsRequest, PartitionProduceData, ProduceRequest, TopicProduceData};
-use milena_protocol::records::{BatchBuilder, Seal};
+use milena_protocol::messages::{ApiVersionsRequest, ProduceRequest};
+use milena_protocol::records::Seal;
 use tokio::io::AsyncReadExt;
 use tokio::net::TcpStream;
 use tokio::task::JoinHandle;
 
 use super::*;
-use crate::faults::{FaultGuard, Host};
+use crate::faults::FaultGuard;
 use crate::network::InterBrokerConnection;
+use crate::test_cluster::{self, record};
 
 const SESSION: Duration = Duration::from_millis(400);
 
@@ -29,17 +30,12 @@ pub(super) fn address(cluster: &EmbeddedCluster, id: i32) -> SocketAddr {
 
 /// As a client.
 pub(super) async fn connect(address: SocketAddr) -> InterBrokerConnection {
-    let (host, port) = (address.ip().to_string(), address.port());
-    InterBrokerConnection::connect(&Host::alone(-1), 0, &host, port).await.unwrap()
+    test_cluster::connect(address).await.unwrap()
 }
 
 pub(super) fn produce_request(cluster: &EmbeddedCluster, partition: i32, bytes: usize) -> ProduceRequest {
-    let mut batch = BatchBuilder::new(Vec::new());
-    batch.append(crate::clock::Clock::default().now_ms(), None, Some(&vec![7; bytes]), &[]);
-    let data = PartitionProduceData { index: partition, records: Some(batch.seal(Seal::default()).into()) };
     let topic_id = cluster.registry.cluster_state().topics["orders"].id;
-    let topic = TopicProduceData { topic_id, partition_data: vec![data], ..Default::default() };
-    ProduceRequest { acks: -1, timeout_ms: 20_000, topic_data: vec![topic], ..Default::default() }
+    test_cluster::produce_request(topic_id, partition, record(&vec![7; bytes], Seal::default()), -1)
 }
 
 pub(super) async fn produce(connection: &mut InterBrokerConnection, request: &ProduceRequest) -> ErrorCode {

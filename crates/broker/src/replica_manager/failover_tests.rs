@@ -4,16 +4,14 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use bytes::Bytes;
-use milena_protocol::messages::{PartitionProduceData, ProduceRequest, TopicProduceData};
-use milena_protocol::records::{BatchBuilder, RecordBatches, Seal};
+use milena_protocol::messages::ProduceRequest;
+use milena_protocol::records::{RecordBatches, Seal};
 use milena_protocol::{ErrorCode, Uuid};
 use milena_storage::FsyncPolicy;
 use milena_storage::fs::{DiskFaults, MemoryFileSystem};
 use tokio::time::{interval, timeout};
 
-use crate::faults::Host;
-use crate::network::InterBrokerConnection;
-use crate::test_cluster::{PATIENCE, TestCluster};
+use crate::test_cluster::{PATIENCE, TestCluster, connect, produce_request, record};
 
 /// A cluster, and what it has acknowledged.
 struct Produced {
@@ -50,18 +48,9 @@ impl Produced {
     }
 
     async fn try_to_produce(&self, value: &str) -> Option<i64> {
-        let address = self.cluster.brokers.get(&self.leader())?.address();
-        let mut connection =
-            InterBrokerConnection::connect(&Host::alone(-1), 1, &address.ip().to_string(), address.port())
-                .await
-                .ok()?;
-        let mut batch = BatchBuilder::new(Vec::new());
-        batch.append(crate::clock::Clock::default().now_ms(), None, Some(value.as_bytes()), &[]);
-        let data = PartitionProduceData { index: 0, records: Some(batch.seal(Seal::default()).into()) };
-        let topic =
-            TopicProduceData { topic_id: self.topic, partition_data: vec![data], ..Default::default() };
-        let request =
-            ProduceRequest { acks: -1, timeout_ms: 1_000, topic_data: vec![topic], ..Default::default() };
+        let mut connection = connect(self.cluster.brokers.get(&self.leader())?.address()).await.ok()?;
+        let records = record(value.as_bytes(), Seal::default());
+        let request = ProduceRequest { timeout_ms: 1_000, ..produce_request(self.topic, 0, records, -1) };
         let response = connection.call(13, &request).await.ok()?;
         let answer = &response.responses[0].partition_responses[0];
         (answer.error_code == ErrorCode::NONE).then_some(answer.base_offset)

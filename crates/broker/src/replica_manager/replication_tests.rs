@@ -9,19 +9,19 @@ use milena_protocol::messages::produce_response::PartitionProduceResponse;
 use milena_protocol::messages::{
     FetchPartition, FetchRequest, FetchResponse, FetchTopic, ListOffsetsPartition, ListOffsetsRequest,
     ListOffsetsTopic, OffsetForLeaderEpochRequest, OffsetForLeaderPartition, OffsetForLeaderTopic,
-    PartitionProduceData, ProduceRequest, ProduceResponse, TopicProduceData,
+    ProduceRequest, ProduceResponse,
 };
-use milena_protocol::records::{BatchBuilder, Seal};
+use milena_protocol::records::Seal;
 use milena_protocol::{ErrorCode, Uuid};
 use milena_storage::fs::MemoryFileSystem;
 
 use super::Partition;
 use crate::config::DEFAULT_REPLICA_LAG_TIME_MAX;
 use crate::controller::{LeaderAndIsrTopic, PartitionState};
-use crate::faults::Host;
 use crate::metadata_cache::{BrokerInfo, MetadataUpdate, PartitionUpdate, TopicUpdate};
 use crate::network::InterBrokerConnection;
 use crate::replica::{AlterPartition, AlterPartitionResult};
+use crate::test_cluster::{connect, produce_request, record};
 use crate::{Broker, BrokerConfig, ReplicaSelector};
 
 const TOPIC: Uuid = Uuid([9; 16]);
@@ -105,12 +105,7 @@ impl Trio {
     }
 
     async fn client(&self, id: i32) -> Client {
-        let address = self.brokers[&id].address();
-        Client(
-            InterBrokerConnection::connect(&Host::alone(-1), 1, &address.ip().to_string(), address.port())
-                .await
-                .unwrap(),
-        )
+        Client(connect(self.brokers[&id].address()).await.unwrap())
     }
 
     fn log(&self, id: i32) -> Bytes {
@@ -136,9 +131,7 @@ struct Client(InterBrokerConnection);
 
 impl Client {
     async fn produce_for(&mut self, records: Bytes, acks: i16, timeout_ms: i32) -> ProduceResponse {
-        let data = PartitionProduceData { index: 0, records: Some(records) };
-        let topic = TopicProduceData { topic_id: TOPIC, partition_data: vec![data], ..Default::default() };
-        let request = ProduceRequest { acks, timeout_ms, topic_data: vec![topic], ..Default::default() };
+        let request = ProduceRequest { timeout_ms, ..produce_request(TOPIC, 0, records, acks) };
         self.0.call(13, &request).await.unwrap()
     }
 
@@ -176,10 +169,7 @@ impl Client {
 }
 
 fn sealed(value: &str, seal: Seal) -> Bytes {
-    let mut batch = BatchBuilder::new(Vec::new());
-    let now_ms = crate::clock::Clock::default().now_ms();
-    batch.append(now_ms, None, Some(value.as_bytes()), &[]);
-    batch.seal(seal).into()
+    record(value.as_bytes(), seal)
 }
 
 fn batch(value: &str) -> Bytes {
