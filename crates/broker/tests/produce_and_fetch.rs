@@ -424,11 +424,12 @@ async fn who_asks_for_epochs_while_a_log_waits_for_its_disk_holds_up_nobody_else
     let (held, is_held) = (Mutex::new(Some(held)), Arc::new(AtomicBool::new(false)));
     let is_held_now = is_held.clone();
     disk.on_operation(move |operation, path| {
-        if operation == FsOperation::Sync && path.extension().is_some_and(|extension| extension == "log") {
-            if let Some(held) = held.lock().unwrap().take() {
-                is_held_now.store(true, Ordering::SeqCst);
-                held.recv_timeout(SOON).unwrap();
-            }
+        if operation == FsOperation::Sync
+            && path.extension().is_some_and(|extension| extension == "log")
+            && let Some(held) = held.lock().unwrap().take()
+        {
+            is_held_now.store(true, Ordering::SeqCst);
+            held.recv_timeout(SOON).unwrap();
         }
     });
     client.send(9, &produce_request("t", 0, batch(&["a"]), -1)).await;
