@@ -21,6 +21,9 @@ use parking_lot::Mutex;
 /// process large.
 const SPARE_SHARE: usize = 4;
 
+/// How much larger than what a batch is charged its buffer may be: a few bytes that appending wants at the end.
+const SPARE_SURPLUS: usize = 64;
+
 /// Accounts for buffer.memory and keeps spare buffers.
 ///
 /// Each partition's queue has an account. The accounts whose broker does not answer may together hold a share of the
@@ -45,7 +48,8 @@ struct PoolState {
     accounts: Vec<Account>,
     /// What the held-up accounts hold.
     held_up_bytes: usize,
-    spare: Vec<Vec<u8>>,
+    /// The oldest first.
+    spare: VecDeque<Vec<u8>>,
     /// The capacities of `spare` together.
     spare_bytes: usize,
     closed: bool,
@@ -86,7 +90,7 @@ impl BufferPool {
             parked: VecDeque::new(),
             accounts: Vec::new(),
             held_up_bytes: 0,
-            spare: Vec::new(),
+            spare: VecDeque::new(),
             spare_bytes: 0,
             closed: false,
         };
@@ -165,15 +169,15 @@ impl BufferPool {
         self.state.lock().accounts.get(account)?.held_up_by.clone()
     }
 
-    /// A spare buffer, or a new one with room for `capacity` bytes.
-    pub fn buffer(&self, capacity: usize) -> Vec<u8> {
+    /// A spare buffer for a batch that is charged `bytes`, or an empty one. Never one that is much larger: what a batch is
+    /// charged must be what it holds.
+    pub fn buffer(&self, bytes: usize) -> Vec<u8> {
         let mut state = self.state.lock();
-        let spare = state.spare.pop();
-        if let Some(buffer) = &spare {
-            state.spare_bytes -= buffer.capacity();
-        }
-        drop(state);
-        spare.unwrap_or_else(|| Vec::with_capacity(capacity))
+        let fits = |spare: &Vec<u8>| (bytes..=bytes + SPARE_SURPLUS).contains(&spare.capacity());
+        let place = state.spare.iter().rposition(fits);
+        let spare = place.and_then(|place| state.spare.remove(place)).unwrap_or_default();
+        state.spare_bytes -= spare.capacity();
+        spare
     }
 
     /// Ends all waits with an error, and all later ones.
@@ -203,17 +207,19 @@ impl BufferPool {
     fn give_back(&self, bytes: usize, account: usize, buffer: Option<Vec<u8>>) {
         let mut state = self.state.lock();
         state.discharge(bytes, account);
-        let mut dropped = None;
+        let mut surplus = Vec::new();
         if let Some(buffer) = buffer {
-            if state.spare_bytes + buffer.capacity() <= self.total / SPARE_SHARE {
-                state.spare_bytes += buffer.capacity();
-                state.spare.push(buffer);
-            } else {
-                dropped = Some(buffer);
+            state.spare_bytes += buffer.capacity();
+            state.spare.push_back(buffer);
+            while state.spare_bytes > self.total / SPARE_SHARE {
+                // The sizes that nobody wants any more go first.
+                let Some(oldest) = state.spare.pop_front() else { break };
+                state.spare_bytes -= oldest.capacity();
+                surplus.push(oldest);
             }
         }
         self.settle(state);
-        drop(dropped);
+        drop(surplus);
     }
 
     /// Gives memory to whoever is next, and wakes them with the lock released.
@@ -363,6 +369,13 @@ impl Reservation {
             self.bytes += more;
         }
         grown
+    }
+
+    /// As [`grow_to`](Self::grow_to), for what may be needed: nothing for an account that is held up.
+    pub(crate) fn grow_ahead_to(&mut self, bytes: usize) {
+        if bytes > self.bytes && self.pool.held_up_by(self.account).is_none() {
+            self.grow_to(bytes);
+        }
     }
 
     /// Gives back what exceeds `bytes`.

@@ -96,16 +96,9 @@ mod tests {
     #[test]
     fn a_codec_that_panicked_fails_its_batch_and_gives_the_memory_back() {
         let pool = Arc::new(BufferPool::new(1 << 10, 1 << 10));
-        let builder = BatchBuilder::new(pool.buffer(64));
         let memory = pool.try_reserve(64, 0).expect("free");
         let completer = Arc::<IncompleteBatches>::default().open("t".into(), 0);
-        let batch = OpenBatch {
-            builder,
-            memory,
-            completer,
-            created_at: Instant::ORIGIN,
-            placement: Default::default(),
-        };
+        let batch = OpenBatch::new(memory, &pool, completer, Instant::ORIGIN);
         let mut job = CompressionJob::new(0, batch, Compression::Lz4, None, &pool);
         job.stage = Stage::Lost;
         let (_, _, result) = job.finish();

@@ -12,7 +12,11 @@ use std::{
 use milena_protocol::records::{BATCH_HEADER_LEN, BatchBuilder};
 use parking_lot::Mutex;
 
-use super::{buffer_pool::Reservation, completion::Completer, placement::Placement};
+use super::{
+    buffer_pool::{BufferPool, Reservation},
+    completion::Completer,
+    placement::Placement,
+};
 use crate::{record::Record, time::Instant};
 
 /// A batch that grows, or has stopped growing and waits to be taken.
@@ -58,6 +62,8 @@ pub(crate) struct QueueState {
     full: VecDeque<OpenBatch>,
     /// Bytes without a key since the sticky partitioner was last told.
     pub(crate) sticky_bytes: usize,
+    /// The bytes of the batch that was taken last: what the next one will need as well, probably.
+    typical: usize,
     /// A batch stops growing at so many bytes: max.request.size, or less since the broker found one too large.
     pub(crate) max_batch: usize,
     /// Whether the Sender has the queue in its set of active ones, or is about to.
@@ -84,8 +90,14 @@ impl PartitionQueue {
     ) -> Self {
         // A batch of one record is never smaller than this.
         let batch_size = batch_size.max(BATCH_HEADER_LEN + 1);
-        let state =
-            QueueState { open: None, full: VecDeque::new(), sticky_bytes: 0, max_batch, listed: false };
+        let state = QueueState {
+            open: None,
+            full: VecDeque::new(),
+            sticky_bytes: 0,
+            typical: 0,
+            max_batch,
+            listed: false,
+        };
         let hints = Hints {
             oldest: AtomicU64::new(u64::MAX),
             full: AtomicBool::new(false),
@@ -228,8 +240,13 @@ impl PartitionQueue {
     }
 
     fn take_from(&self, mut state: parking_lot::MutexGuard<'_, QueueState>) -> Option<OpenBatch> {
-        let batch = state.full.pop_front().or_else(|| state.open.take());
+        let mut batch = state.full.pop_front().or_else(|| state.open.take());
+        state.typical = batch.as_ref().map_or(0, |batch| batch.builder.len());
         self.tell(&state);
+        drop(state);
+        if let Some(batch) = batch.as_mut().filter(|batch| batch.memory.bytes() > self.batch_size) {
+            batch.give_back_unused();
+        }
         batch
     }
 
@@ -280,11 +297,163 @@ pub(crate) struct QueueSizes {
     pub(crate) closed: bool,
 }
 
+impl QueueState {
+    /// Charges what a new batch will probably need, if that is free: neither is its buffer copied as it grows, nor are its pages
+    /// fetched anew. Not for a broker that does not answer: there is room for as many records as can be.
+    pub(crate) fn foresee(&self, memory: &mut Reservation) {
+        let mut bytes = memory.bytes();
+        while bytes < self.typical {
+            bytes *= 2;
+        }
+        memory.grow_ahead_to(bytes.min(self.max_batch));
+    }
+}
+
 impl OpenBatch {
-    /// Charges memory for at least `needed` bytes in all: twice what it has, as its buffer grows, so that what is
-    /// charged is what is used.
+    /// An empty batch with a buffer as large as what it is charged.
+    pub(crate) fn new(memory: Reservation, pool: &BufferPool, completer: Completer, now: Instant) -> Self {
+        let mut builder = BatchBuilder::new(pool.buffer(memory.bytes()));
+        builder.reserve_to(memory.bytes());
+        Self { builder, memory, completer, created_at: now, placement: Placement::default() }
+    }
+
+    /// Charges memory for at least `needed` bytes in all, twice what it has, and lets the buffer grow to that: what is charged
+    /// is what is used.
     fn grow(&mut self, needed: usize, max_batch: usize) -> bool {
         let target = (self.memory.bytes() * 2).min(max_batch).max(needed);
-        self.memory.grow_to(target)
+        let grown = self.memory.grow_to(target);
+        if grown {
+            self.builder.reserve_to(self.memory.bytes());
+        }
+        grown
+    }
+
+    /// Gives back what was foreseen and did not come, if that is most of it.
+    fn give_back_unused(&mut self) {
+        let len = self.builder.len();
+        if len * 4 <= self.memory.bytes() {
+            self.builder.shrink_to_fit();
+            self.memory.shrink_to(len);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use rand::{RngExt, SeedableRng, rngs::SmallRng};
+
+    use super::*;
+    use crate::producer::completion::IncompleteBatches;
+
+    const STEP: usize = 16 << 10;
+    const MAX_BATCH: usize = 1 << 20;
+    const TOTAL: usize = 4 << 20;
+    /// What appending may want at the end of a buffer.
+    const SURPLUS: usize = 64;
+
+    struct Queue {
+        pool: Arc<BufferPool>,
+        queue: PartitionQueue,
+        incomplete: Arc<IncompleteBatches>,
+    }
+
+    impl Queue {
+        fn new(pool: &Arc<BufferPool>, id: usize) -> Self {
+            let queue = PartitionQueue::new("t".into(), 0, id, STEP, MAX_BATCH);
+            Self { pool: Arc::clone(pool), queue, incomplete: Arc::default() }
+        }
+
+        /// False when there is no memory.
+        fn append(&self, bytes: usize) -> bool {
+            let value = vec![0; bytes];
+            let record = Record::to("t").value(&value);
+            let needed = bytes + SURPLUS;
+            let mut state = self.queue.lock();
+            if self.queue.append(&mut state, &record, 0, needed, false).is_some() {
+                return true;
+            }
+            let step = STEP.max(BATCH_HEADER_LEN + needed);
+            let Some(mut memory) = self.pool.try_reserve(step, self.queue.id) else { return false };
+            state.foresee(&mut memory);
+            let completer = self.incomplete.open("t".into(), 0);
+            let batch = OpenBatch::new(memory, &self.pool, completer, Instant::ORIGIN);
+            self.queue.open(&mut state, batch);
+            self.queue.append(&mut state, &record, 0, needed, false).expect("the first one fits");
+            true
+        }
+
+        fn check(&self) {
+            let state = self.queue.lock();
+            for batch in state.full.iter().chain(&state.open) {
+                let (held, charged) = (batch.builder.capacity(), batch.memory.bytes());
+                assert!(held <= charged + SURPLUS, "{held} bytes held, {charged} charged");
+            }
+        }
+    }
+
+    /// As when the socket has let go.
+    fn let_go(batch: OpenBatch) {
+        drop(batch.memory.hold(batch.builder.into_buffer()));
+    }
+
+    #[test]
+    fn accumulator_28_a_batch_holds_what_it_is_charged_and_no_more() {
+        let mut rng = SmallRng::seed_from_u64(28);
+        let pool = Arc::new(BufferPool::new(TOTAL, TOTAL));
+        let queues: Vec<_> = (0..5).map(|id| Queue::new(&pool, id)).collect();
+        let mut taken: VecDeque<OpenBatch> = VecDeque::new();
+        for _ in 0..20_000 {
+            let queue = &queues[rng.random_range(0..queues.len())];
+            let size = [100, 5_000, 100_000][rng.random_range(0..3)];
+            let is_taken = rng.random_bool(0.03) || !queue.append(size);
+            if is_taken && let Some(batch) = queue.queue.take() {
+                assert!(batch.builder.capacity() <= batch.memory.bytes() + SURPLUS);
+                taken.push_back(batch);
+            }
+            if taken.len() > rng.random_range(0..4) {
+                taken.pop_front().into_iter().for_each(let_go);
+            }
+            queue.check();
+        }
+        let left = queues.iter().flat_map(|queue| std::iter::from_fn(|| queue.queue.take()));
+        taken.into_iter().chain(left).for_each(let_go);
+        assert_eq!(pool.free(), pool.total());
+    }
+
+    #[test]
+    fn a_batch_begins_as_large_as_the_last_one_was() {
+        let pool = Arc::new(BufferPool::new(2 * TOTAL, TOTAL));
+        let queue = Queue::new(&pool, 0);
+        while queue.queue.sizes().first < 600_000 {
+            assert!(queue.append(10_000));
+        }
+        let first = queue.queue.take().expect("a batch");
+        assert_eq!(first.memory.bytes(), MAX_BATCH);
+        let buffer = first.builder.body().as_ptr();
+        let_go(first);
+        assert!(queue.append(10_000));
+        let second = queue.queue.lock().open.take().expect("a batch");
+        assert_eq!(second.memory.bytes(), MAX_BATCH);
+        assert_eq!(second.builder.body().as_ptr(), buffer, "the buffer is used again");
+        queue.queue.open(&mut queue.queue.lock(), second);
+        // It was less this time: nothing is kept for it, and the next one begins small.
+        let second = queue.queue.take().expect("a batch");
+        assert_eq!(second.memory.bytes(), second.builder.len());
+        assert!(queue.append(100));
+        let third = queue.queue.take().expect("a batch");
+        assert_eq!(third.memory.bytes(), STEP);
+    }
+
+    #[test]
+    fn nothing_is_foreseen_for_a_broker_that_does_not_answer() {
+        let pool = Arc::new(BufferPool::new(TOTAL, TOTAL));
+        let queue = Queue::new(&pool, 7);
+        while queue.queue.sizes().first < 600_000 {
+            assert!(queue.append(10_000));
+        }
+        drop(queue.queue.take());
+        pool.set_held_up(&[(7, "broker 1".into())].into());
+        assert!(queue.append(100));
+        assert_eq!(queue.queue.take().expect("a batch").memory.bytes(), STEP);
     }
 }

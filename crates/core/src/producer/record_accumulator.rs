@@ -18,7 +18,7 @@ use std::{
 };
 
 use arc_swap::ArcSwap;
-use milena_protocol::records::{BATCH_HEADER_LEN, BatchBuilder, batch_size_upper_bound};
+use milena_protocol::records::{BATCH_HEADER_LEN, batch_size_upper_bound};
 use parking_lot::Mutex;
 
 use super::{
@@ -344,13 +344,12 @@ impl RecordAccumulator {
         &self,
         queue: &Arc<PartitionQueue>,
         state: &mut QueueState,
-        memory: Reservation,
+        mut memory: Reservation,
         now: Instant,
     ) -> bool {
-        let builder = BatchBuilder::new(self.pool.buffer(memory.bytes()));
+        state.foresee(&mut memory);
         let completer = self.incomplete.open(Arc::clone(&queue.topic), queue.partition);
-        let batch =
-            OpenBatch { builder, memory, completer, created_at: now, placement: Placement::default() };
+        let batch = OpenBatch::new(memory, &self.pool, completer, now);
         let to_list = queue.open(state, batch);
         if to_list {
             self.active.lock().push(Arc::clone(queue));

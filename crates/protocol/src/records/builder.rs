@@ -147,6 +147,17 @@ impl BatchBuilder {
         self.buffer.capacity()
     }
 
+    /// Makes the buffer large enough for a batch of `bytes`, header included, and no larger: until then appending does not
+    /// reallocate it.
+    pub fn reserve_to(&mut self, bytes: usize) {
+        self.buffer.reserve_exact((bytes + FIXED).saturating_sub(self.buffer.len()));
+    }
+
+    /// Gives back what the buffer has beyond the batch as it is.
+    pub fn shrink_to_fit(&mut self) {
+        self.buffer.shrink_to_fit();
+    }
+
     /// Whether no record was appended.
     pub fn is_empty(&self) -> bool {
         self.summary.record_count == 0
