@@ -227,11 +227,13 @@ impl ProducerStateManager {
         }
     }
 
-    /// Forgets producers that have been idle for `expiration_ms` and have no open transaction.
-    pub(crate) fn remove_expired(&mut self, now_ms: i64, expiration_ms: i64) {
+    /// Forgets producers that have been idle for `expiration_ms`, have no open transaction, and have written nothing at or
+    /// behind `active_from`.
+    pub(crate) fn remove_expired(&mut self, now_ms: i64, expiration_ms: i64, active_from: i64) {
         self.producers.retain(|_, entry| {
             entry.current_txn_first_offset.is_some()
                 || now_ms.saturating_sub(entry.last_timestamp) < expiration_ms
+                || entry.batches.back().is_some_and(|batch| batch.last_offset >= active_from)
         });
     }
 

@@ -122,6 +122,7 @@ fn replication_29_the_state_survives_a_kill_after_all_records_were_deleted() {
 fn replication_29_idle_producers_expire() {
     let mut log = log_with_batches(&disk(), 2);
     let day = milena_storage::PRODUCER_ID_EXPIRATION_MS;
+    log.remove_expired_producers(NOW);
     log.remove_expired_producers(NOW + day);
     assert!(
         log.producer_state().last_entry(PRODUCER).is_some(),
@@ -130,6 +131,28 @@ fn replication_29_idle_producers_expire() {
     log.remove_expired_producers(NOW + day + 10);
     assert!(log.producer_state().last_entry(PRODUCER).is_none());
     append(&mut log, &batch(1000)).unwrap();
+}
+
+#[test]
+fn replication_29_who_writes_records_of_another_day_is_not_idle() {
+    let fs = disk();
+    let day = milena_storage::PRODUCER_ID_EXPIRATION_MS;
+    let old = |sequence| batch(sequence).at(NOW - 2 * day);
+    let mut log = open(&fs, options(LogConfig::default()));
+    for n in 0..4 {
+        append(&mut log, &old(n * 3)).unwrap();
+        log.remove_expired_producers(NOW);
+        assert!(append(&mut log, &old(n * 3)).unwrap().duplicate);
+    }
+    // A truncation reads the state from the log.
+    log.truncate_to(9, NOW).unwrap();
+    assert!(append(&mut log, &old(6)).unwrap().duplicate);
+    let mut log = reopened(&fs, log, false);
+    assert!(append(&mut log, &old(6)).unwrap().duplicate);
+    log.remove_expired_producers(NOW);
+    assert!(log.producer_state().last_entry(PRODUCER).is_some(), "that was the first look");
+    log.remove_expired_producers(NOW);
+    assert!(log.producer_state().last_entry(PRODUCER).is_none());
 }
 
 /// Reopens a log in every way that a broker may start.

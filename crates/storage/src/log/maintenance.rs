@@ -30,11 +30,11 @@ impl Log {
         if segments.first().is_none_or(|first| offset <= first.base_offset()) {
             return self.truncate_fully_and_start_at(offset.max(0), now_ms);
         }
-        let result = self.truncate_segments(&segments, offset, now_ms);
+        let result = self.truncate_segments(&segments, offset);
         self.poison_on_error(result)
     }
 
-    fn truncate_segments(&mut self, segments: &[Arc<LogSegment>], offset: i64, now_ms: i64) -> Result<()> {
+    fn truncate_segments(&mut self, segments: &[Arc<LogSegment>], offset: i64) -> Result<()> {
         let keep = segments.partition_point(|segment| segment.base_offset() <= offset);
         let (kept, dropped) = segments.split_at(keep);
         let Some(active) = kept.last() else { return Ok(()) };
@@ -47,7 +47,7 @@ impl Log {
         }
         active.activate()?;
         active.truncate_to(offset)?;
-        self.end_moved_back(active.next_offset(), now_ms)
+        self.end_moved_back(active.next_offset())
     }
 
     /// Removes everything; the next record gets `offset` (a follower whose leader's log starts there). A failure poisons
@@ -76,17 +76,18 @@ impl Log {
         for snapshot in self.snapshot_offsets()? {
             self.remove_snapshot(snapshot)?;
         }
-        self.end_moved_back(offset, now_ms)
+        self.end_moved_back(offset)
     }
 
-    fn end_moved_back(&mut self, end: i64, now_ms: i64) -> Result<()> {
+    fn end_moved_back(&mut self, end: i64) -> Result<()> {
         self.truncations += 1;
         self.shared.log_end_offset.store(end, Ordering::Release);
         self.shared.log_start_offset.fetch_min(end, Ordering::AcqRel);
         self.recovery_point = self.recovery_point.min(end);
         self.first_dirty_offset = self.first_dirty_offset.min(end);
         self.leader_epochs.truncate_from_end(end)?;
-        self.rebuild_producer_state(now_ms)?;
+        self.rebuild_producer_state()?;
+        self.producers_checked_to = 0;
         if self.fsync == FsyncPolicy::EveryBatch {
             self.active.sync()?;
         }
@@ -174,9 +175,11 @@ impl Log {
         expired || (too_much && size > 0) || before_start
     }
 
-    /// Forgets producers that have been idle for `producer.id.expiration.ms`.
+    /// Forgets producers whose last batch is older than `producer.id.expiration.ms`, by its timestamp, and was there at the last
+    /// call of this already. (Kafka goes by the timestamp alone, and forgets who writes records of another day while it does.)
     pub fn remove_expired_producers(&mut self, now_ms: i64) {
-        self.producer_state.remove_expired(now_ms, self.producer_id_expiration_ms);
+        let checked_to = std::mem::replace(&mut self.producers_checked_to, self.shared.log_end_offset());
+        self.producer_state.remove_expired(now_ms, self.producer_id_expiration_ms, checked_to);
     }
 
     /// Removes the log with its directory. Its name is changed first, so that a crash leaves either the log or rubbish that

@@ -94,6 +94,8 @@ pub struct Log {
     /// Everything before it is on disk: batches, and the indexes of segments that end before it.
     recovery_point: i64,
     last_flush_ms: i64,
+    /// Where the log ended when it was looked which producers are idle; 0 before.
+    producers_checked_to: i64,
     /// How often the end moved back.
     truncations: u64,
     /// Everything before it was compacted.

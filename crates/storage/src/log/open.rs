@@ -75,6 +75,7 @@ impl Log {
             recovery_point: if options.clean_shutdown { log_end_offset } else { options.recovery_point },
             last_flush_ms: now_ms,
             truncations: 0,
+            producers_checked_to: 0,
             first_dirty_offset: if options.first_dirty_offset > log_end_offset {
                 0
             } else {
@@ -99,7 +100,7 @@ impl Log {
         }
         self.leader_epochs.truncate_from_end(self.log_end_offset())?;
         self.leader_epochs.truncate_from_start(self.log_start_offset())?;
-        self.rebuild_producer_state(now_ms)?;
+        self.rebuild_producer_state()?;
         if self.fsync == FsyncPolicy::EveryBatch {
             for segment in recovered {
                 segment.rewrite(self.recovery_point)?;
@@ -111,8 +112,9 @@ impl Log {
         Ok(())
     }
 
-    /// Producers as of the log's end: from the newest good snapshot and the batches behind it.
-    pub(super) fn rebuild_producer_state(&mut self, now_ms: i64) -> Result<()> {
+    /// Producers as of the log's end: from the newest good snapshot and the batches behind it. Who is idle is not known then,
+    /// since timestamps only say what producers want them to say.
+    pub(super) fn rebuild_producer_state(&mut self) -> Result<()> {
         let (mut state, from) = self.newest_snapshot()?;
         let segments = self.shared.segments();
         // Also what lies before the log's start: who deletes records does not forget what their producers wrote last.
@@ -129,7 +131,6 @@ impl Log {
             }
         }
         state.remember_older(&recent_batches(&segments)?);
-        state.remove_expired(now_ms, self.producer_id_expiration_ms);
         self.producer_state = state;
         Ok(())
     }

@@ -28,7 +28,7 @@ pub(crate) fn write_snapshot(fs: &dyn FileSystem, path: &Path, state: &ProducerS
     write_file_atomically(fs, path, &encode(state)).at(path)
 }
 
-/// Reads a snapshot, leaving out producers that have expired.
+/// Reads a snapshot.
 ///
 /// # Errors
 /// [`StorageError::BrokenFile`] for anything that is no snapshot.
