@@ -192,13 +192,14 @@ impl Fetch {
 
     /// Looks at all partitions. What is more than a short copy is read where it holds up nobody else.
     async fn read(self: &Arc<Self>, first_look: bool) -> Result<Found, CloseReason> {
-        if self.is_short() && !self.waits_for_appends() {
+        let is_short = self.is_short();
+        if is_short && !self.waits_for_appends() {
             return Ok(self.look(first_look));
         }
         // Followers are few, and producers wait for them.
         let turn = match self.follower {
-            Some(_) => None,
-            None => self.node.large_reads.clone().acquire_owned().await.ok(),
+            None if !is_short => self.node.large_reads.clone().acquire_owned().await.ok(),
+            _ => None,
         };
         let fetch = self.clone();
         let found = blocking(move || {
