@@ -174,15 +174,19 @@ impl LogManager {
         let mut logs = Logs::new();
         for topic_partition in self.find_logs()? {
             let written = |offsets: &BTreeMap<_, _>| offsets.get(&topic_partition).copied().unwrap_or(0);
-            let known = known.get(&topic_partition);
-            let (recovery_point, log_start_offset) = (written(&recovery_points), written(&start_offsets));
+            let mut offsets = CheckpointedOffsets {
+                recovery_point: written(&recovery_points),
+                log_start_offset: written(&start_offsets),
+                first_dirty_offset: written(&clean_offsets),
+            };
+            if let Some(known) = known.get(&topic_partition) {
+                offsets = offsets.min(*known);
+            }
             let options = LogOptions {
                 config: config_of(&topic_partition.topic),
-                recovery_point: known
-                    .map_or(recovery_point, |known| recovery_point.min(known.recovery_point)),
-                log_start_offset: known
-                    .map_or(log_start_offset, |known| log_start_offset.min(known.log_start_offset)),
-                first_dirty_offset: written(&clean_offsets),
+                recovery_point: offsets.recovery_point,
+                log_start_offset: offsets.log_start_offset,
+                first_dirty_offset: offsets.first_dirty_offset,
                 clean_shutdown,
                 ..self.log_options()
             };
@@ -439,6 +443,22 @@ impl LogManager {
             Some((handle, cleanable))
         });
         cleanable.max_by(|(_, one), (_, other)| one.dirty_ratio.total_cmp(&other.dirty_ratio))
+    }
+
+    /// Has the checkpoints say of a log that was just cut no more than what holds now: be it what is on disk, where it starts,
+    /// or what was compacted. `before` is what held before.
+    ///
+    /// # Errors
+    /// Storage errors.
+    pub fn checkpoint_truncation(&self, log: &LogHandle, before: CheckpointedOffsets) -> Result<()> {
+        let now = log.log().lock().checkpointed_offsets();
+        if now.recovery_point < before.recovery_point || now.log_start_offset < before.log_start_offset {
+            self.checkpoint_recovery_points()?;
+        }
+        if now.first_dirty_offset < before.first_dirty_offset {
+            self.write_clean_offsets()?;
+        }
+        Ok(())
     }
 
     fn write_clean_offsets(&self) -> Result<()> {

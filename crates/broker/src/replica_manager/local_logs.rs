@@ -19,21 +19,16 @@ impl LocalLogs<'_> {
     }
 
     /// Makes a log shorter. What is on disk is not to vouch for offsets that other records get now, nor to say that they were
-    /// deleted.
+    /// deleted or compacted.
     fn cut(
         &self,
         followed: &FollowedPartition,
         cut: impl FnOnce(&Partition) -> Result<(), ErrorCode>,
     ) -> Result<(), ErrorCode> {
         let partition = self.partition(followed)?;
-        let checkpointed = || partition.log().log().lock().checkpointed_offsets();
-        let before = checkpointed();
+        let before = partition.log().log().lock().checkpointed_offsets();
         cut(&partition)?;
-        let now = checkpointed();
-        if now.recovery_point < before.recovery_point || now.log_start_offset < before.log_start_offset {
-            self.0.logs.checkpoint_recovery_points().map_err(|error| error_code(&error))?;
-        }
-        Ok(())
+        self.0.logs.checkpoint_truncation(partition.log(), before).map_err(|error| error_code(&error))
     }
 }
 

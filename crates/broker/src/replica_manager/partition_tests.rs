@@ -12,10 +12,10 @@ use milena_storage::fs::{FaultyFileSystem, FsOperation, MemoryFileSystem, Shared
 use milena_storage::{PRODUCER_ID_EXPIRATION_MS, TopicPartition};
 use tokio::time::timeout;
 
-use super::Partition;
 use super::local_logs::LocalLogs;
 use super::purgatory::Waiter;
 use super::recreation_tests::{OTHER, OWN, manager, records, role};
+use super::{Partition, ReplicaManager};
 use crate::clock::Clock;
 use crate::config::DEFAULT_REPLICA_LAG_TIME_MAX;
 use crate::replica::{FollowedPartition, FollowerAppend, FollowerFetch, FollowerLogs};
@@ -64,6 +64,43 @@ fn replication_28_records_that_come_in_place_of_deleted_ones_survive_a_kill() {
     second.become_leader_or_follower(&role(TOPIC, OTHER, 2, &[OTHER, OWN]));
     let end = LocalLogs(&second).log_end(&followed(2)).unwrap();
     assert_eq!((end.start_offset, end.end_offset), (3, 6));
+}
+
+#[test]
+fn replication_28_records_that_come_in_place_of_compacted_ones_are_compacted_after_a_kill() {
+    let fs = MemoryFileSystem::shared();
+    let compacted = |manager: &ReplicaManager| {
+        let config =
+            [("cleanup.policy", "compact"), ("segment.bytes", "1048576"), ("min.cleanable.dirty.ratio", "0")];
+        let config = config.map(|(name, value)| (name.to_owned(), value.to_owned()));
+        manager.topic_configs.set("t", &config.into());
+    };
+    let keyed = |offset: i64| {
+        let mut batch = BatchBuilder::new(Vec::new());
+        // Two of them do not fit into a segment.
+        batch.append(0, Some(b"key"), Some(&[7; 600_000]), &[]);
+        let mut bytes = batch.seal(Seal::default());
+        bytes[..8].copy_from_slice(&offset.to_be_bytes());
+        FollowerAppend { records: bytes.into(), high_watermark: offset + 1, log_start_offset: 0 }
+    };
+    let first = manager(&fs);
+    compacted(&first);
+    first.become_leader_or_follower(&role(TOPIC, OTHER, 1, &[OTHER, OWN]));
+    let mut logs = LocalLogs(&first);
+    (0..6).for_each(|offset| logs.append(&followed(1), keyed(offset)).unwrap());
+    first.clean_logs();
+    let first_dirty = |manager: &ReplicaManager| {
+        let partition = manager.partition("t", 0).unwrap();
+        partition.log().log().lock().first_dirty_offset()
+    };
+    assert_eq!(first_dirty(&first), 5, "all but the active segment");
+    logs.truncate_to(&followed(1), 2).unwrap();
+    (2..9).for_each(|offset| logs.append(&followed(1), keyed(offset)).unwrap());
+    drop(first);
+    let second = manager(&fs);
+    compacted(&second);
+    second.become_leader_or_follower(&role(TOPIC, OTHER, 2, &[OTHER, OWN]));
+    assert!(first_dirty(&second) <= 2, "{}", first_dirty(&second));
 }
 
 #[test]

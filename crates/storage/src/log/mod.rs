@@ -108,13 +108,26 @@ pub struct Log {
     poisoned: Option<String>,
 }
 
-/// What checkpoints tell of a log. A truncation may move either back.
+/// What checkpoints tell of a log. A truncation may move each of them back.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct CheckpointedOffsets {
     /// Everything before it is on disk.
     pub recovery_point: i64,
     /// First offset that can be read.
     pub log_start_offset: i64,
+    /// Everything before it was compacted.
+    pub first_dirty_offset: i64,
+}
+
+impl CheckpointedOffsets {
+    /// Of each the lower one.
+    pub(crate) fn min(self, other: Self) -> Self {
+        Self {
+            recovery_point: self.recovery_point.min(other.recovery_point),
+            log_start_offset: self.log_start_offset.min(other.log_start_offset),
+            first_dirty_offset: self.first_dirty_offset.min(other.first_dirty_offset),
+        }
+    }
 }
 
 /// What readers see of a log.
@@ -216,7 +229,11 @@ impl Log {
     /// What checkpoints have to tell of it.
     #[must_use]
     pub fn checkpointed_offsets(&self) -> CheckpointedOffsets {
-        CheckpointedOffsets { recovery_point: self.recovery_point, log_start_offset: self.log_start_offset() }
+        CheckpointedOffsets {
+            recovery_point: self.recovery_point,
+            log_start_offset: self.log_start_offset(),
+            first_dirty_offset: self.first_dirty_offset,
+        }
     }
 
     /// Bytes in all segments.
