@@ -210,7 +210,7 @@ impl GroupCoordinator {
         let appended = blocking(move || coordinator.append(number, &here, group_id, offsets)).await;
         let appended = appended.unwrap_or(Err(ErrorCode::COORDINATOR_NOT_AVAILABLE))?;
         self.replicated(&partition, &appended).await.map_err(coordinator_error)?;
-        if let Some(shard) = self.shards.lock().get_mut(&number) {
+        if let Some(shard) = shard_of(&mut self.shards.lock(), number, &appended) {
             shard.apply(appended.info.last_offset);
         }
         Ok(())
@@ -235,9 +235,7 @@ impl GroupCoordinator {
                 coordinator_error(refusal.code)
             },
         )?;
-        let mut shards = self.shards.lock();
-        // Another one is of another leadership, and has read from the log what is still there.
-        if let Some(shard) = shards.get_mut(&number).filter(|shard| shard.led_since == appended.led_since) {
+        if let Some(shard) = shard_of(&mut self.shards.lock(), number, &appended) {
             shard.appended(appended.info.last_offset, group_id, offsets);
         }
         Ok(appended)
@@ -328,6 +326,15 @@ impl GroupCoordinator {
         self.changed.notify_one();
         Ok(result)
     }
+}
+
+/// The shard that was appended for. One of another leadership has read from the log what is still there.
+fn shard_of<'a>(
+    shards: &'a mut BTreeMap<i32, Shard>,
+    number: i32,
+    appended: &Appended,
+) -> Option<&'a mut Shard> {
+    shards.get_mut(&number).filter(|shard| shard.led_since == appended.led_since)
 }
 
 /// All that is in a partition's log.
