@@ -525,6 +525,28 @@ fn elections_22_controlled_shutdown_moves_leaderships_and_the_last_replica_stays
 }
 
 #[test]
+fn elections_22_who_is_about_to_leave_gets_nothing_new() {
+    let mut cluster = Cluster::of([1, 2, 3]);
+    let epoch = cluster.epoch(2);
+    cluster.engine.handle_controlled_shutdown(2, epoch).unwrap();
+    let by_count = |name: &str, replication_factor| CreateTopic {
+        name: name.to_owned(),
+        id: Uuid([name.as_bytes()[0]; 16]),
+        num_partitions: 4,
+        replication_factor,
+        assignments: Vec::new(),
+        configs: Vec::new(),
+    };
+    cluster.engine.handle_create_topic(by_count("few", 2), false).unwrap();
+    let partitions = &cluster.engine.state().topics["few"].partitions;
+    assert!(partitions.iter().all(|partition| !partition.replicas.contains(&2)), "{partitions:?}");
+    // Where it has to be among the replicas it leads nothing, and is not in sync.
+    cluster.engine.handle_create_topic(by_count("all", 3), false).unwrap();
+    let partitions = &cluster.engine.state().topics["all"].partitions;
+    assert!(partitions.iter().all(|partition| partition.leader != 2 && !partition.isr.contains(&2)));
+}
+
+#[test]
 fn fencing_09_a_leader_of_an_earlier_life_alters_nothing() {
     let mut cluster = Cluster::with_partition([1, 2, 3], &[1, 2, 3]);
     let before = cluster.partition().clone();
@@ -640,6 +662,30 @@ fn a_log_that_cannot_be_used_is_a_replica_less() {
     let requests = cluster.join([1]);
     assert!(updates(&requests, 1).last().unwrap().topics[0].partitions[0].offline.is_empty());
     cluster.alter_partition(&[2, 1]).unwrap();
+}
+
+#[test]
+fn a_log_that_cannot_be_used_says_nothing_of_another_topic_of_that_name() {
+    let mut cluster = Cluster::of([1, 2]);
+    cluster.create(TOPIC, vec![vec![1, 2]]);
+    let fail = |cluster: &mut Cluster| {
+        for request in cluster.unanswered() {
+            let is_role = matches!(request.body, ControlBody::LeaderAndIsr(_)) && request.broker == 1;
+            let failed = is_role.then(|| (Arc::from(TOPIC), 0));
+            cluster.engine.handle_answer(request.id, failed.as_slice());
+        }
+    };
+    fail(&mut cluster);
+    cluster.requests();
+    assert_eq!(cluster.led(), (2, 1, vec![2]));
+    cluster.engine.handle_delete_topic(&super::TopicSelector::Name(TOPIC.to_owned())).unwrap();
+    cluster.requests();
+    cluster.create(TOPIC, vec![vec![1, 2]]);
+    let requests = cluster.requests();
+    assert_eq!(cluster.led(), (1, 0, vec![1, 2]));
+    assert!(updates(&requests, 2)[0].topics[0].partitions[0].offline.is_empty());
+    cluster.fail(&[2]);
+    assert_eq!(cluster.led(), (1, 1, vec![1]), "its only replica can lead");
 }
 
 #[test]

@@ -62,8 +62,8 @@ pub(super) struct LiveBroker {
     pub(super) shutting_down: bool,
     /// Whether no log can be used there.
     pub(super) log_dir_failed: bool,
-    /// The partitions whose log cannot be used there.
-    pub(super) offline: BTreeSet<(Arc<str>, i32)>,
+    /// The partitions of topics whose log cannot be used there.
+    pub(super) offline: BTreeMap<String, BTreeSet<i32>>,
 }
 
 #[derive(Debug, Clone)]
@@ -132,7 +132,7 @@ impl ControllerEngine {
         if !joined.is_empty() {
             for id in &joined {
                 let RegisteredBroker { epoch, info, log_dir_failed } = registered[id].clone();
-                let offline = BTreeSet::new();
+                let offline = BTreeMap::new();
                 let broker = LiveBroker { epoch, info, shutting_down: false, log_dir_failed, offline };
                 self.live.insert(*id, broker);
             }
@@ -160,10 +160,12 @@ impl ControllerEngine {
     pub fn handle_answer(&mut self, id: RequestId, failed: &[(Arc<str>, i32)]) {
         let Some(request) = self.in_flight.remove(&id) else { return };
         if let Some(broker) = self.live.get_mut(&request.broker) {
-            let known = broker.offline.len();
-            broker.offline.extend(failed.iter().cloned());
+            let mut is_news = false;
+            for (topic, partition) in failed {
+                is_news |= broker.offline.entry(topic.to_string()).or_default().insert(*partition);
+            }
             // Of one without any log nothing else was to be expected.
-            if broker.offline.len() > known && !broker.log_dir_failed {
+            if is_news && !broker.log_dir_failed {
                 self.reconsider(&BTreeSet::new(), BTreeSet::new());
             }
         }
@@ -239,16 +241,15 @@ impl ControllerEngine {
 
     /// Whether the broker has the replica and is alive.
     pub(super) fn is_online(&self, broker: i32, topic: &str, partition: i32) -> bool {
-        let has_failed =
-            |broker: &LiveBroker| broker.offline.iter().any(|(t, p)| **t == *topic && *p == partition);
         self.live.get(&broker).is_some_and(|broker| {
-            !broker.log_dir_failed && (broker.offline.is_empty() || !has_failed(broker))
+            let offline = broker.offline.get(topic);
+            !broker.log_dir_failed && offline.is_none_or(|offline| !offline.contains(&partition))
         })
     }
 
-    /// Whether the broker is alive and can have logs.
-    pub(super) fn has_log_dir(&self, broker: i32) -> bool {
-        self.live.get(&broker).is_some_and(|broker| !broker.log_dir_failed)
+    /// Whether the broker may be given new partitions: it can have logs, and is to stay.
+    pub(super) fn is_usable(&self, broker: i32) -> bool {
+        self.live.get(&broker).is_some_and(|broker| !broker.log_dir_failed && !broker.shutting_down)
     }
 
     /// Whether the broker may be given the leadership.
@@ -274,6 +275,8 @@ impl ControllerEngine {
         let state = Arc::make_mut(&mut self.state);
         for name in &done {
             state.deleting.remove(name);
+            // Another topic of this name has other logs.
+            self.live.values_mut().for_each(|broker| drop(broker.offline.remove(name)));
         }
         self.effects.push_back(Effect::Persist);
     }

@@ -186,6 +186,27 @@ fn partitions_are_only_ever_added() {
 }
 
 #[test]
+fn partitions_that_are_added_have_as_many_replicas_as_the_others() {
+    let mut engine = elected(ControllerState::new("c".to_owned()), [1, 2, 3]);
+    let request = CreateTopic { num_partitions: 1, replication_factor: 3, ..create("t") };
+    engine.handle_create_topic(request, false).unwrap();
+    effects(&mut engine);
+    let grow = |engine: &mut ControllerEngine, count, assignments| {
+        engine.handle_create_partitions("t", count, assignments, false).map_err(|error| error.code)
+    };
+    assert_eq!(grow(&mut engine, 2, Some(vec![vec![1]])), Err(ErrorCode::INVALID_REPLICA_ASSIGNMENT));
+    let epoch = i64::from(engine.controller_epoch());
+    engine.handle_brokers(&registered([1, 2], epoch));
+    effects(&mut engine);
+    assert_eq!(grow(&mut engine, 2, None), Err(ErrorCode::INVALID_REPLICATION_FACTOR), "3 is dead");
+    engine.handle_brokers(&registered([1, 2, 3, 4], epoch));
+    engine.handle_alter_reassignment("t", 0, Some(vec![4, 2, 3]), false).unwrap();
+    assert_eq!(grow(&mut engine, 2, None), Ok(()));
+    let added = engine.state().partition("t", 1).unwrap();
+    assert_eq!(added.replicas.len(), 3, "and not what a reassignment has for a while");
+}
+
+#[test]
 fn a_deleted_topic_is_withdrawn_before_its_logs_go() {
     let mut engine = elected(ControllerState::new("c".to_owned()), [1]);
     engine.handle_create_topic(create("t"), false).unwrap();

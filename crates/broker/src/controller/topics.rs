@@ -30,7 +30,7 @@ impl ControllerEngine {
         let assignments = if request.assignments.is_empty() {
             let partitions = self.checked_partition_count(request.num_partitions)?;
             let factor = self.checked_replication_factor(request.replication_factor)?;
-            self.assign(self.state.topics.len(), partitions, factor)
+            self.assign(self.state.topics.len(), partitions, factor)?
         } else {
             if request.num_partitions != -1 || request.replication_factor != -1 {
                 return refuse(
@@ -39,7 +39,7 @@ impl ControllerEngine {
                      to -1.",
                 );
             }
-            self.checked_assignments(request.assignments)?
+            self.checked_assignments(request.assignments, None)?
         };
         let created = CreatedTopic {
             id: request.id,
@@ -48,8 +48,8 @@ impl ControllerEngine {
             configs: configs.clone(),
         };
         if !validate_only {
-            let alive = |id| self.has_log_dir(id);
-            let partitions = assignments.into_iter().map(|replicas| PartitionState::new(replicas, alive));
+            let usable = |id| self.is_usable(id);
+            let partitions = assignments.into_iter().map(|replicas| PartitionState::new(replicas, usable));
             let topic = TopicState { id: request.id, configs, partitions: partitions.collect() };
             self.store_partitions(&request.name, topic, 0);
         }
@@ -90,11 +90,12 @@ impl ControllerEngine {
             Some(added) if added > MAX_PARTITIONS_PER_REQUEST => return too_many_partitions(),
             Some(added) => added,
         };
-        let factor = topic.partitions.first().map_or(1, |partition| partition.replicas.len());
+        // One that is being reassigned has more replicas than it is to have.
+        let factor = topic.partitions.first().map_or(1, |partition| partition.target_replicas().len());
         let replicas = match assignments {
-            None => self.assign(current, added, factor),
+            None => self.assign(current, added, factor)?,
             Some(given) if given.len() == added => {
-                self.checked_assignments((0..).zip(given).collect::<Vec<_>>())?
+                self.checked_assignments((0..).zip(given).collect(), Some(factor))?
             }
             Some(given) => {
                 return refuse(
@@ -108,10 +109,10 @@ impl ControllerEngine {
         };
         if !validate_only {
             let mut topic = topic.clone();
-            let alive = |id| self.has_log_dir(id);
+            let usable = |id| self.is_usable(id);
             topic
                 .partitions
-                .extend(replicas.into_iter().map(|replicas| PartitionState::new(replicas, alive)));
+                .extend(replicas.into_iter().map(|replicas| PartitionState::new(replicas, usable)));
             self.store_partitions(name, topic, current);
         }
         Ok(())
@@ -195,17 +196,32 @@ impl ControllerEngine {
     }
 
     /// Spreads partitions over the live brokers, starting with another broker for each topic.
-    fn assign(&self, start: usize, partitions: usize, factor: usize) -> Vec<Vec<i32>> {
-        let mut brokers: Vec<i32> = self.live.keys().copied().filter(|id| self.has_log_dir(*id)).collect();
+    fn assign(
+        &self,
+        start: usize,
+        partitions: usize,
+        factor: usize,
+    ) -> Result<Vec<Vec<i32>>, ControllerError> {
+        let live = self.live.len();
+        if factor > live {
+            return refuse(
+                ErrorCode::INVALID_REPLICATION_FACTOR,
+                format!(
+                    "Unable to replicate the partition {factor} time(s): The target replication factor of {factor} \
+                     cannot be reached because only {live} broker(s) are registered."
+                ),
+            );
+        }
+        let mut brokers: Vec<i32> = self.live.keys().copied().filter(|id| self.is_usable(*id)).collect();
         if brokers.len() < factor {
-            // Those whose log directory has failed get theirs when they have recovered it.
+            // Those whose log directory has failed get theirs when they have recovered it, those that leave when they are back.
             brokers = self.live.keys().copied().collect();
         }
         let replicas = |partition| {
             let ring = brokers.iter().copied().cycle();
             ring.skip((start + partition) % brokers.len().max(1)).take(factor).collect()
         };
-        (0..partitions).map(replicas).collect()
+        Ok((0..partitions).map(replicas).collect())
     }
 
     fn check_new_name(&self, name: &str) -> Result<(), ControllerError> {
@@ -247,15 +263,7 @@ impl ControllerEngine {
 
     fn checked_replication_factor(&self, asked: i16) -> Result<usize, ControllerError> {
         let factor = if asked == -1 { self.config.default_replication_factor } else { asked };
-        let live = self.live.len();
         match usize::try_from(factor) {
-            Ok(factor) if factor > live => refuse(
-                ErrorCode::INVALID_REPLICATION_FACTOR,
-                format!(
-                    "Unable to replicate the partition {factor} time(s): The target replication factor of {factor} \
-                     cannot be reached because only {live} broker(s) are registered."
-                ),
-            ),
             Ok(factor) if factor > 0 => Ok(factor),
             _ => refuse(
                 ErrorCode::INVALID_REPLICATION_FACTOR,
@@ -264,16 +272,18 @@ impl ControllerEngine {
         }
     }
 
+    /// Replicas as they were asked for: `factor` of each partition, or as many as of the first.
     fn checked_assignments(
         &self,
         mut assignments: Vec<(i32, Vec<i32>)>,
+        factor: Option<usize>,
     ) -> Result<Vec<Vec<i32>>, ControllerError> {
         let invalid = |message: String| refuse(ErrorCode::INVALID_REPLICA_ASSIGNMENT, message);
         if assignments.len() > MAX_PARTITIONS_PER_REQUEST {
             return too_many_partitions();
         }
         assignments.sort();
-        let factor = assignments.first().map_or(0, |(_, replicas)| replicas.len());
+        let factor = factor.or(assignments.first().map(|(_, replicas)| replicas.len())).unwrap_or(0);
         for (expected, (partition, replicas)) in (0i32..).zip(&assignments) {
             if *partition != expected {
                 return invalid(format!(
