@@ -2,6 +2,7 @@
 //! processes.
 
 mod check;
+pub mod contest;
 mod fates;
 mod host_down;
 mod observe;

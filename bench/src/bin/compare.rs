@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use anyhow::{Context as _, Result, ensure};
 use clap::Parser;
-use comfy_table::{CellAlignment, Table, presets::ASCII_MARKDOWN};
+use milena_bench::contest::{Column, Contestant, in_turns, ratios, spreads};
 use milena_bench::{Client, Does, Figures, Program};
 use milena_interop::{RealKafka, tools};
 
@@ -51,29 +51,22 @@ struct Args {
 /// No run takes so long.
 const PATIENCE: Duration = Duration::from_secs(1_200);
 
-/// A client to be measured, and what came of it.
-struct Contestant {
-    /// Its name in the table.
-    name: String,
+/// A program that sends, with arguments of its own.
+struct Sends {
     program: Program,
     extra: Vec<String>,
-    runs: Vec<Figures>,
 }
 
 fn main() -> Result<()> {
     let args = Args::parse();
-    let mut contestants: Vec<Contestant> = Vec::new();
+    let mut contestants: Vec<Contestant<Sends>> = Vec::new();
     for client in &args.clients {
         let twice = contestants.iter().filter(|other| other.name.starts_with(client.name())).count();
         let name = client.name().to_owned();
         let name = if twice == 0 { name } else { format!("{name} ({})", twice + 1) };
         let extra = if *client == Client::Milena { args.milena.clone() } else { Vec::new() };
-        contestants.push(Contestant {
-            name,
-            program: client.program(Does::Produce, &args.peers)?,
-            extra,
-            runs: Vec::new(),
-        });
+        let program = client.program(Does::Produce, &args.peers)?;
+        contestants.push(Contestant::new(name, Sends { program, extra }));
     }
     let kafka = match args.bootstrap {
         Some(_) => None,
@@ -85,46 +78,39 @@ fn main() -> Result<()> {
     let bootstrap =
         args.bootstrap.clone().or_else(|| kafka.as_ref().map(RealKafka::bootstrap)).context("no cluster")?;
 
-    for round in 0..=args.rounds {
-        let mut order: Vec<usize> = (0..contestants.len()).collect();
-        if round % 2 == 1 {
-            order.reverse();
+    in_turns(&mut contestants, args.rounds, |contestant, round, at| {
+        let records = if round == 0 { args.warm_up } else { args.records };
+        if records == 0 {
+            return Ok(None);
         }
-        for at in order {
-            let contestant = &mut contestants[at];
-            let records = if round == 0 { args.warm_up } else { args.records };
-            if records == 0 {
-                continue;
-            }
-            let topic = format!("compare-{}-{round}-{at}", std::process::id());
-            let figures = run(&args, contestant, &bootstrap, &topic, records)?;
-            let (speed, cpu) = (figures.rec_per_s, figures.cpu_us_per_rec);
-            let which = if round == 0 { "warm-up".to_owned() } else { format!("round {round}") };
-            eprintln!("{which}: {:<14} {speed:>9.0} records/s {cpu:>7.3} µs CPU", contestant.name);
-            if round > 0 {
-                contestant.runs.push(figures);
-            }
-        }
-    }
+        let topic = format!("compare-{}-{round}-{at}", std::process::id());
+        run(&args, contestant, &bootstrap, &topic, records).map(|figures| Some(row(&figures)))
+    })?;
     println!(
         "{} records of {} B, linger {} ms, rate {}, {} rounds: least / middle / greatest",
         args.records, args.size, args.linger, args.rate, args.rounds
     );
-    println!("{}", table(&contestants));
+    println!("{}", spreads(&contestants, &COLUMNS));
     println!("{}", ratios(&contestants));
     Ok(())
 }
 
 /// One run on a topic of its own, which is gone afterwards.
-fn run(args: &Args, contestant: &Contestant, bootstrap: &str, topic: &str, records: u64) -> Result<Figures> {
+fn run(
+    args: &Args,
+    contestant: &Contestant<Sends>,
+    bootstrap: &str,
+    topic: &str,
+    records: u64,
+) -> Result<Figures> {
     tools::create_topic(bootstrap, topic, args.topic_partitions, 1)?;
     let (count, size) = (records.to_string(), args.size.to_string());
     let (linger, rate) = (args.linger.to_string(), args.rate.to_string());
     let mut arguments =
         vec!["--bootstrap", bootstrap, "--topic", topic, "--records", &count, "--size", &size];
     arguments.extend(["--linger", &linger, "--rate", &rate]);
-    arguments.extend(contestant.extra.iter().map(String::as_str));
-    let ended = contestant.program.run(&arguments, PATIENCE)?;
+    arguments.extend(contestant.program.extra.iter().map(String::as_str));
+    let ended = contestant.program.program.run(&arguments, PATIENCE)?;
     let (said, errors) = (ended.said, ended.complained);
     let line = said.lines().rev().find(|line| line.starts_with('{'));
     let line = line.with_context(|| format!("{} printed no figures: {said}\n{errors}", contestant.name))?;
@@ -134,64 +120,17 @@ fn run(args: &Args, contestant: &Contestant, bootstrap: &str, topic: &str, recor
     Ok(figures)
 }
 
-/// A column of the table: its head, the figure, and how many digits follow its point.
-type Column = (&'static str, fn(&Figures) -> f64, usize);
-
 const COLUMNS: [Column; 7] = [
-    ("records/s", |figures| figures.rec_per_s, 0),
-    ("CPU µs/record", |figures| figures.cpu_us_per_rec, 3),
-    ("p50 ms", |figures| figures.p50_ms, 2),
-    ("p99 ms", |figures| figures.p99_ms, 2),
-    ("p99.9 ms", |figures| figures.p999_ms, 2),
-    ("max ms", |figures| figures.max_ms, 2),
-    ("peak MB", |figures| figures.rss_mb as f64, 0),
+    ("records/s", 0),
+    ("CPU µs/record", 3),
+    ("p50 ms", 2),
+    ("p99 ms", 2),
+    ("p99.9 ms", 2),
+    ("max ms", 2),
+    ("peak MB", 0),
 ];
 
-fn table(contestants: &[Contestant]) -> Table {
-    let mut table = Table::new();
-    table
-        .load_style(ASCII_MARKDOWN)
-        .set_header(std::iter::once("client").chain(COLUMNS.map(|column| column.0)));
-    for contestant in contestants {
-        let cells =
-            COLUMNS.map(|(_, figure, digits)| spread(contestant.runs.iter().map(figure).collect(), digits));
-        table.add_row(std::iter::once(contestant.name.clone()).chain(cells));
-    }
-    right_aligned(table)
-}
-
-/// The first client's throughput and CPU against each other's, round by round: what drifts from round to round falls out.
-fn ratios(contestants: &[Contestant]) -> Table {
-    let mut table = Table::new();
-    table.load_style(ASCII_MARKDOWN).set_header(["ratio in each round", "records/s", "CPU per record"]);
-    let Some((first, others)) = contestants.split_first() else { return table };
-    for other in others {
-        let ratio = |figure: fn(&Figures) -> f64| {
-            spread(
-                first.runs.iter().zip(&other.runs).map(|(one, two)| figure(one) / figure(two)).collect(),
-                2,
-            )
-        };
-        let name = format!("{} : {}", first.name, other.name);
-        table.add_row([name, ratio(|figures| figures.rec_per_s), ratio(|figures| figures.cpu_us_per_rec)]);
-    }
-    right_aligned(table)
-}
-
-fn right_aligned(mut table: Table) -> Table {
-    for column in table.column_iter_mut().skip(1) {
-        column.set_cell_alignment(CellAlignment::Right);
-    }
-    table
-}
-
-/// `least / middle / greatest`.
-fn spread(mut figures: Vec<f64>, digits: usize) -> String {
-    figures.sort_by(f64::total_cmp);
-    match (figures.first(), figures.get(figures.len() / 2), figures.last()) {
-        (Some(least), Some(middle), Some(greatest)) => {
-            format!("{least:.digits$} / {middle:.digits$} / {greatest:.digits$}")
-        }
-        _ => "-".to_owned(),
-    }
+fn row(figures: &Figures) -> Vec<f64> {
+    let Figures { rec_per_s, cpu_us_per_rec, p50_ms, p99_ms, p999_ms, max_ms, rss_mb, .. } = *figures;
+    vec![rec_per_s, cpu_us_per_rec, p50_ms, p99_ms, p999_ms, max_ms, rss_mb as f64]
 }
