@@ -228,8 +228,9 @@ impl BufferPool {
             return;
         }
         let mut wakers = Vec::new();
-        state.unpark(self.share);
-        while let Some(front) = state.waiters.front() {
+        state.unpark_freed();
+        // What was given back may be enough for more than one of those who are parked.
+        while let Some(front) = state.next_waiter(self.share) {
             let (needed, account) = (front.needed, front.account);
             if !state.may_hold(needed, account, self.share) {
                 let Some(front) = state.waiters.pop_front() else { break };
@@ -287,25 +288,30 @@ impl PoolState {
         }
     }
 
-    /// Lets those wait for memory again who may have some.
-    fn unpark(&mut self, share: usize) {
-        let held_up = self.parked.iter().all(|waiter| self.is_held_up(waiter.account));
-        if !held_up {
-            // Some accounts are held up no more. It happens when brokers come back, and not for each record.
-            let parked = std::mem::take(&mut self.parked);
-            let (held_up, free): (VecDeque<_>, VecDeque<_>) =
-                parked.into_iter().partition(|waiter| self.is_held_up(waiter.account));
-            self.parked = held_up;
-            self.waiters.extend(free);
+    /// Lets those wait for memory as all do whose accounts are held up no more.
+    fn unpark_freed(&mut self) {
+        if self.parked.iter().all(|waiter| self.is_held_up(waiter.account)) {
+            return;
         }
-        while let Some(first) = self.parked.front()
-            && self.waiters.is_empty()
-            && self.may_hold(first.needed, first.account, share)
-            && self.free >= as_i64(first.needed)
+        // It happens when brokers come back, and not for each record.
+        let parked = std::mem::take(&mut self.parked);
+        let (held_up, free): (VecDeque<_>, VecDeque<_>) =
+            parked.into_iter().partition(|waiter| self.is_held_up(waiter.account));
+        self.parked = held_up;
+        self.waiters.extend(free);
+    }
+
+    /// Who gets memory next. When nobody else waits, that is the first of those who are parked, if there is some for it.
+    fn next_waiter(&mut self, share: usize) -> Option<&Waiter> {
+        if self.waiters.is_empty()
+            && let Some(first) = self.parked.pop_front_if(|first| {
+                let may_hold = self.held_up_bytes == 0 || self.held_up_bytes + first.needed <= share;
+                may_hold && self.free >= as_i64(first.needed)
+            })
         {
-            let first = self.parked.pop_front();
-            self.waiters.extend(first);
+            self.waiters.push_back(first);
         }
+        self.waiters.front().map(|first| &**first)
     }
 }
 
@@ -500,5 +506,36 @@ impl Drop for MemoryWait {
 impl fmt::Debug for MemoryWait {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("MemoryWait").field("needed", &self.waiter.needed).finish_non_exhaustive()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Where partition 0 is led by a broker that does not answer, and may hold 400 of 1,000 bytes.
+    fn held_up() -> Arc<BufferPool> {
+        let pool = Arc::new(BufferPool::new(1_000, 400));
+        pool.set_held_up(&[(0, "broker 1 does not answer".into())].into());
+        pool
+    }
+
+    fn poll(wait: &mut MemoryWait) -> Poll<Result<Reservation, PoolClosed>> {
+        Pin::new(wait).poll(&mut Context::from_waker(Waker::noop()))
+    }
+
+    #[test]
+    fn accumulator_28_memory_that_comes_back_at_once_goes_to_all_who_are_parked_for_it() {
+        let pool = held_up();
+        let large = pool.try_reserve(400, 0).expect("the share");
+        let mut waits: Vec<_> = (0..5).map(|_| pool.wait(100, 0, false)).collect();
+        assert!(waits.iter_mut().all(|wait| poll(wait).is_pending()), "the share is used up");
+        drop(large);
+        let got: Vec<_> = waits.iter_mut().map(poll).collect();
+        assert!(got[..4].iter().all(|wait| matches!(wait, Poll::Ready(Ok(memory)) if memory.bytes() == 100)));
+        assert!(got[4].is_pending(), "no more than the share");
+        drop(got);
+        assert!(matches!(poll(&mut waits[4]), Poll::Ready(Ok(_))));
+        assert_eq!(pool.free(), pool.total());
     }
 }
