@@ -25,10 +25,14 @@ impl Sender {
     pub(super) fn update_load(&mut self, network: &NetworkClient, now: Instant) {
         let suspects = network.any_suspected();
         let nothing_to_do = !suspects && (!self.settings.adaptive || self.active.is_empty());
-        if now < self.next_load || (nothing_to_do && self.load.is_empty()) {
+        // Whoever is sent elsewhere when suspicion falls must not find the partition that it came from.
+        let suspicions = network.suspicion_changes();
+        let is_due = now >= self.next_load || self.load_as_of != suspicions;
+        if !is_due || (nothing_to_do && self.load.is_empty()) {
             return;
         }
         self.next_load = now + INTERVAL;
+        self.load_as_of = suspicions;
         let Some(cluster) = self.routed.clone() else { return };
         let lengths = self.queue_lengths();
         let mut loaded = BTreeSet::new();

@@ -118,6 +118,8 @@ pub struct Sender {
     /// When the first batch expires, at the earliest.
     next_expiry: Instant,
     next_load: Instant,
+    /// The suspicions that the partitioners know of.
+    load_as_of: u64,
     load: load::LoadedTopics,
     /// When something lingers out or a backoff ends.
     wake_at: Instant,
@@ -168,6 +170,7 @@ impl Sender {
             arrivals: Vec::new(),
             next_expiry: Instant::FAR_FUTURE,
             next_load: Instant::ORIGIN,
+            load_as_of: 0,
             load: load::LoadedTopics::default(),
             wake_at: Instant::FAR_FUTURE,
             now: Instant::ORIGIN,
