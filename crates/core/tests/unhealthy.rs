@@ -429,6 +429,51 @@ fn unhealthy_38_what_was_placed_on_a_suspect_and_not_sent_goes_elsewhere() {
     test.settle();
 }
 
+#[test]
+fn unhealthy_38_while_nobody_answers_records_without_a_key_stay_where_they_are() {
+    let mut test = three(config());
+    (1..=3).for_each(|broker| host_down(&mut test, broker));
+    let finds_out: Vec<_> = (0..3).map(|partition| test.send_now(partition, "finds out")).collect();
+    test.harness.advance(secs(1));
+    let before = test.shared.accumulator().incomplete_batches();
+    let mut kept = Vec::new();
+    for n in 0..1_000 {
+        kept.push(try_append(&mut test, None).unwrap_or_else(|_| panic!("there is memory")));
+        test.harness.poll();
+        test.harness.advance(ms(n % 2));
+    }
+    let batches = test.shared.accumulator().incomplete_batches() - before;
+    assert!(batches <= 60, "batches of 16 KiB would do for 1,000 records of 800 bytes, there are {batches}");
+    (1..=3).for_each(|broker| host_up(&mut test, broker));
+    kept.extend(finds_out);
+    assert!(test.outcomes(kept).iter().all(Result::is_ok));
+    test.settle();
+}
+
+#[test]
+fn unhealthy_38_a_suspect_is_avoided_from_the_turn_on_in_which_suspicion_falls() {
+    for seed in 0..10 {
+        let mut test = Test::seeded(config(), 3, &[1, 2, 3], seed);
+        test.warm_up(3);
+        host_down(&mut test, 3);
+        let mut kept = Vec::new();
+        // Queues are measured every 10 ms: before suspicion falls last so many milliseconds.
+        for _ in 0..seed {
+            kept.push(test.send_now(0, "before"));
+            test.harness.advance(ms(1));
+        }
+        kept.push(test.send_now(2, "finds out"));
+        while !test.harness.engine.network().is_suspected(3) {
+            kept.push(test.send_now(0, "meanwhile"));
+            test.harness.advance(ms(1));
+        }
+        for n in 0..20 {
+            let delivery = try_append(&mut test, None).unwrap_or_else(|_| panic!("there is memory"));
+            assert_ne!(delivery.partition(), 2, "seed {seed}, record {n}");
+        }
+    }
+}
+
 fn poll_once(wait: &mut MemoryWait) -> Poll<Result<Reservation, PoolClosed>> {
     Pin::new(wait).poll(&mut Context::from_waker(Waker::noop()))
 }

@@ -202,12 +202,19 @@ impl RecordAccumulator {
         }
     }
 
-    /// Moves what the sticky partitioner placed on a partition to others that it chooses now; true if there was anything.
-    pub(crate) fn rescue(&self, topic: &TopicInfo, from: &PartitionQueue) -> bool {
+    /// Moves what the sticky partitioner placed on a partition to others that it chooses now, as long as those are of any use;
+    /// true if there was anything.
+    pub(crate) fn rescue(
+        &self,
+        topic: &TopicInfo,
+        from: &PartitionQueue,
+        is_usable: impl Fn(i32) -> bool,
+    ) -> bool {
         let Some(queues) = self.topics.load().by_name.get(&topic.name).map(Arc::clone) else { return false };
         let mut moved = false;
         loop {
-            let to = queues.partitioner.partition(topic).filter(|partition| *partition != from.partition);
+            let to = queues.partitioner.partition(topic);
+            let to = to.filter(|partition| *partition != from.partition && is_usable(*partition));
             let Some(to) = to.and_then(|partition| queues.queue(topic, partition)) else { return moved };
             let Some((place, batch)) = from.take_movable() else { return moved };
             let Parted { stay, mut go } = match batch.part(&self.pool) {

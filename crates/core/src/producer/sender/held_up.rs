@@ -23,7 +23,10 @@ impl Sender {
         for id in self.held_up.keys() {
             let Some(Some(partition)) = self.partitions.get(*id) else { continue };
             if let Some(topic) = cluster.topic(&partition.queue.topic) {
-                rescued |= self.accumulator.rescue(topic, &partition.queue);
+                // While nobody answers all stays where it is: moved about, batches would not fill.
+                let leader = |id| topic.partition(id).and_then(|partition| partition.leader);
+                let is_usable = |id| leader(id).is_some_and(|leader| !network.is_suspected(leader));
+                rescued |= self.accumulator.rescue(topic, &partition.queue, is_usable);
             }
         }
         rescued
