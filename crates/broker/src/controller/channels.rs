@@ -4,10 +4,9 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, Weak};
 use std::time::Duration;
 
+use foldhash::HashMap;
 use milena_protocol::ErrorCode;
-use milena_protocol::messages::leader_and_isr_response::{
-    LeaderAndIsrPartitionError, LeaderAndIsrTopicError,
-};
+use milena_protocol::messages::LeaderAndIsrResponse;
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 use tokio::task::AbortHandle;
 use tokio::time::sleep;
@@ -16,7 +15,7 @@ use super::wire::{
     LEADER_AND_ISR_VERSION, STOP_REPLICA_VERSION, UPDATE_METADATA_VERSION, leader_and_isr_request,
     stop_replica_request, update_metadata_request,
 };
-use super::{ControlBody, ControlRequest, Controller};
+use super::{ControlBody, ControlRequest, Controller, LeaderAndIsr};
 use crate::faults::Host;
 use crate::metadata_cache::BrokerEndpoint;
 use crate::network::{InterBrokerConnection, Patience};
@@ -143,9 +142,7 @@ impl RequestSendTask {
             ControlBody::LeaderAndIsr(body) => {
                 let message = leader_and_isr_request(request, body);
                 let response = connection.call(LEADER_AND_ISR_VERSION, &message).await?;
-                let failed =
-                    response.topics.iter().flat_map(|topic| failed_of(body.topics.iter(), topic)).collect();
-                (response.error_code, failed)
+                (response.error_code, failed_of(body, &response))
             }
             ControlBody::StopReplica(body) => {
                 let message = stop_replica_request(request, body);
@@ -160,14 +157,17 @@ impl RequestSendTask {
     }
 }
 
-/// The partitions of one answered topic whose log cannot be used.
-fn failed_of<'a>(
-    mut asked: impl Iterator<Item = &'a super::LeaderAndIsrTopic>,
-    answered: &LeaderAndIsrTopicError,
-) -> Vec<(Arc<str>, i32)> {
-    let Some(topic) = asked.find(|topic| topic.id == answered.topic_id) else { return Vec::new() };
-    let is_storage =
-        |partition: &&LeaderAndIsrPartitionError| partition.error_code == ErrorCode::KAFKA_STORAGE_ERROR;
-    let failed = answered.partition_errors.iter().filter(is_storage);
-    failed.map(|partition| (topic.name.clone(), partition.partition_index)).collect()
+/// The partitions whose log cannot be used.
+fn failed_of(asked: &LeaderAndIsr, answer: &LeaderAndIsrResponse) -> Vec<(Arc<str>, i32)> {
+    let names: HashMap<_, _> = asked.topics.iter().map(|topic| (topic.id, &topic.name)).collect();
+    let mut failed = Vec::new();
+    for topic in &answer.topics {
+        let Some(name) = names.get(&topic.topic_id) else { continue };
+        for partition in &topic.partition_errors {
+            if partition.error_code == ErrorCode::KAFKA_STORAGE_ERROR {
+                failed.push((Arc::clone(name), partition.partition_index));
+            }
+        }
+    }
+    failed
 }

@@ -37,7 +37,7 @@ pub(crate) use driver::{Controller, CreatePartitions, Delivery, config_listener}
 pub use election::{Election, ElectionKind, elect};
 pub use engine::{ControllerConfig, ControllerEngine, LeaderRebalance};
 pub use fence::{ControlFence, ControlStamp};
-pub(crate) use obedience::Obedience;
+pub(crate) use obedience::{Obedience, TopicOutcomes};
 pub use requests::{
     ConfigChange, ConfigOp, ControlBody, ControlRequest, ControllerError, CreateTopic, CreatedTopic,
     EPOCH_DURING_DELETE, Effect, IsrChange, LeaderAndIsr, LeaderAndIsrTopic, LiveLeader, RequestId,

@@ -15,8 +15,12 @@ use crate::registry::{ClusterRegistry, ClusterRegistryError, Registration};
 use crate::replica_manager::ReplicaManager;
 use crate::topic_configs::TopicConfigs;
 
-/// What became of each partition of a request.
-pub(crate) type PartitionOutcomes = Vec<(Arc<str>, i32, ErrorCode)>;
+/// What became of each partition of a topic of a request.
+#[derive(Debug)]
+pub(crate) struct TopicOutcomes {
+    pub(crate) topic: Arc<str>,
+    pub(crate) partitions: Vec<(i32, ErrorCode)>,
+}
 
 /// One broker's side of the control requests. All of it is blocking, and one request is done after the other (Kafka:
 /// `ReplicaManager.replicaStateChangeLock`).
@@ -75,9 +79,12 @@ impl Obedience {
         match &request.body {
             ControlBody::LeaderAndIsr(body) => {
                 let outcomes = self.leader_and_isr(stamp, body)?;
-                let failed =
-                    outcomes.into_iter().filter(|(.., code)| *code == ErrorCode::KAFKA_STORAGE_ERROR);
-                return Ok(failed.map(|(topic, partition, _)| (topic, partition)).collect());
+                let failed = outcomes.into_iter().flat_map(|TopicOutcomes { topic, partitions }| {
+                    let failed =
+                        partitions.into_iter().filter(|(_, code)| *code == ErrorCode::KAFKA_STORAGE_ERROR);
+                    failed.map(move |(partition, _)| (topic.clone(), partition))
+                });
+                return Ok(failed.collect());
             }
             ControlBody::StopReplica(body) => drop(self.stop_replica(stamp, body)?),
             ControlBody::UpdateMetadata(update) => self.update_metadata(stamp, update)?,
@@ -85,7 +92,7 @@ impl Obedience {
         Ok(Vec::new())
     }
 
-    /// Takes the roles that are news (`ReplicaManager.becomeLeaderOrFollower`).
+    /// Takes the roles that are news (`ReplicaManager.becomeLeaderOrFollower`). Answers for the topics in the request's order.
     ///
     /// # Errors
     /// As for [`ControlFence::admit`].
@@ -93,37 +100,48 @@ impl Obedience {
         &self,
         stamp: ControlStamp,
         request: &LeaderAndIsr,
-    ) -> Result<PartitionOutcomes, ErrorCode> {
+    ) -> Result<Vec<TopicOutcomes>, ErrorCode> {
         let _one_at_a_time = self.admit(stamp)?;
         let durable = self.registry.cluster_state();
-        let mut outcomes = Vec::new();
-        for topic in &request.topics {
-            // A log is created with the settings of its topic.
-            if let Some(known) = durable.topics.get(&*topic.name).filter(|known| known.id == topic.id) {
-                self.topic_configs.set(&topic.name, &known.configs);
-            }
-            let mut news = LeaderAndIsrTopic { partitions: Vec::new(), ..topic.clone() };
-            for (number, state) in &topic.partitions {
-                let current = self.leader_epoch(&topic.name, *number);
-                // What was decided before the topic was deleted may come when this broker has given its replicas up already:
-                // its log must not be created once more.
-                let is_obsolete = !durable.assigns(&topic.name, topic.id, *number, self.node_id);
-                if is_obsolete || !state.replicas.contains(&self.node_id) {
-                    let code = ErrorCode::UNKNOWN_TOPIC_OR_PARTITION;
-                    outcomes.push((topic.name.clone(), *number, code));
-                } else if current.is_some_and(|current| current >= state.leader_epoch) {
-                    outcomes.push((topic.name.clone(), *number, ErrorCode::STALE_CONTROLLER_EPOCH));
-                } else {
-                    news.partitions.push((*number, state.clone()));
-                }
-            }
-            self.replica_manager.become_leader_or_follower(&news);
-            outcomes.extend(news.partitions.iter().map(|(number, _)| {
-                let now = self.replica_manager.partition(&topic.name, *number);
-                (topic.name.clone(), *number, now.err().unwrap_or(ErrorCode::NONE))
+        let topics = request.topics.iter().map(|topic| self.news_of(topic, &durable));
+        let (news, mut outcomes): (Vec<_>, Vec<_>) = topics.unzip();
+        self.replica_manager.become_leader_or_follower(&news);
+        for (news, TopicOutcomes { topic, partitions }) in news.iter().zip(&mut outcomes) {
+            partitions.extend(news.partitions.iter().map(|(number, _)| {
+                let now = self.replica_manager.partition(topic, *number);
+                (*number, now.err().unwrap_or(ErrorCode::NONE))
             }));
         }
         Ok(outcomes)
+    }
+
+    /// The partitions of a topic whose roles are to be taken, and what becomes of the others.
+    fn news_of(
+        &self,
+        topic: &LeaderAndIsrTopic,
+        durable: &ControllerState,
+    ) -> (LeaderAndIsrTopic, TopicOutcomes) {
+        // A log is created with the settings of its topic.
+        if let Some(known) = durable.topics.get(&*topic.name).filter(|known| known.id == topic.id) {
+            self.topic_configs.set(&topic.name, &known.configs);
+        }
+        let name = topic.name.clone();
+        let mut news = LeaderAndIsrTopic { name: name.clone(), id: topic.id, partitions: Vec::new() };
+        let mut outcomes = TopicOutcomes { topic: name, partitions: Vec::new() };
+        for (number, state) in &topic.partitions {
+            let current = self.leader_epoch(&topic.name, *number);
+            // What was decided before the topic was deleted may come when this broker has given its replicas up already:
+            // its log must not be created once more.
+            let is_obsolete = !durable.assigns(&topic.name, topic.id, *number, self.node_id);
+            if is_obsolete || !state.replicas.contains(&self.node_id) {
+                outcomes.partitions.push((*number, ErrorCode::UNKNOWN_TOPIC_OR_PARTITION));
+            } else if current.is_some_and(|current| current >= state.leader_epoch) {
+                outcomes.partitions.push((*number, ErrorCode::STALE_CONTROLLER_EPOCH));
+            } else {
+                news.partitions.push((*number, state.clone()));
+            }
+        }
+        (news, outcomes)
     }
 
     /// Gives replicas up (`ReplicaManager.stopReplicas`).
@@ -134,11 +152,12 @@ impl Obedience {
         &self,
         stamp: ControlStamp,
         request: &StopReplica,
-    ) -> Result<PartitionOutcomes, ErrorCode> {
+    ) -> Result<Vec<TopicOutcomes>, ErrorCode> {
         let _one_at_a_time = self.admit(stamp)?;
         let mut outcomes = Vec::new();
         let mut wanted = StopReplica::default();
         for topic in &request.topics {
+            let mut of_topic = TopicOutcomes { topic: topic.name.clone(), partitions: Vec::new() };
             let mut partitions = Vec::new();
             for partition in &topic.partitions {
                 let current = self.leader_epoch(&topic.name, partition.partition);
@@ -146,11 +165,12 @@ impl Obedience {
                 let is_fenced = partition.leader_epoch >= 0
                     && current.is_some_and(|epoch| epoch > partition.leader_epoch);
                 let code = if is_fenced { ErrorCode::FENCED_LEADER_EPOCH } else { ErrorCode::NONE };
-                outcomes.push((topic.name.clone(), partition.partition, code));
+                of_topic.partitions.push((partition.partition, code));
                 if !is_fenced {
                     partitions.push(*partition);
                 }
             }
+            outcomes.push(of_topic);
             wanted.topics.push(StopReplicaTopic { name: topic.name.clone(), partitions });
         }
         self.replica_manager.stop_replicas(&wanted);

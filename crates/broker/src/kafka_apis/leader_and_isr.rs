@@ -15,17 +15,14 @@ pub(super) const VERSIONS: VersionRange = VersionRange::new(LEADER_AND_ISR_VERSI
 
 pub(super) async fn handle(context: &RequestContext, request: LeaderAndIsrRequest) -> LeaderAndIsrResponse {
     let (stamp, request) = leader_and_isr(request);
-    let ids: Vec<_> = request.topics.iter().map(|topic| (topic.name.clone(), topic.id)).collect();
+    let ids: Vec<_> = request.topics.iter().map(|topic| topic.id).collect();
     let outcomes = match context.obey(move |broker_side| broker_side.leader_and_isr(stamp, &request)).await {
         Ok(outcomes) => outcomes,
         Err(error_code) => return LeaderAndIsrResponse { error_code, ..Default::default() },
     };
-    let topics = ids.into_iter().map(|(name, topic_id)| {
-        let of_topic = outcomes.iter().filter(|(topic, ..)| *topic == name);
-        let partition_errors = of_topic.map(|(_, partition_index, error_code)| LeaderAndIsrPartitionError {
-            partition_index: *partition_index,
-            error_code: *error_code,
-            ..Default::default()
+    let topics = ids.into_iter().zip(outcomes).map(|(topic_id, outcomes)| {
+        let partition_errors = outcomes.partitions.into_iter().map(|(partition_index, error_code)| {
+            LeaderAndIsrPartitionError { partition_index, error_code, ..Default::default() }
         });
         LeaderAndIsrTopicError { topic_id, partition_errors: partition_errors.collect() }
     });

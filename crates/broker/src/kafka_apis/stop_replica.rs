@@ -5,6 +5,7 @@ use milena_protocol::messages::stop_replica_response::StopReplicaPartitionError;
 use milena_protocol::messages::{StopReplicaRequest, StopReplicaResponse};
 
 use super::RequestContext;
+use crate::controller::TopicOutcomes;
 use crate::controller::wire::{STOP_REPLICA_VERSION, stop_replica};
 
 pub(super) const VERSIONS: VersionRange = VersionRange::new(STOP_REPLICA_VERSION, STOP_REPLICA_VERSION);
@@ -15,10 +16,13 @@ pub(super) async fn handle(context: &RequestContext, request: StopReplicaRequest
         Ok(outcomes) => StopReplicaResponse {
             partition_errors: outcomes
                 .into_iter()
-                .map(|(topic, partition_index, error_code)| StopReplicaPartitionError {
-                    topic_name: topic.to_string(),
-                    partition_index,
-                    error_code,
+                .flat_map(|TopicOutcomes { topic, partitions }| {
+                    let error = move |(partition_index, error_code)| StopReplicaPartitionError {
+                        topic_name: topic.to_string(),
+                        partition_index,
+                        error_code,
+                    };
+                    partitions.into_iter().map(error)
                 })
                 .collect(),
             ..Default::default()

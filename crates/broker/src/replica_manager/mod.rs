@@ -223,18 +223,21 @@ impl ReplicaManager {
 
     /// Takes the roles that the controller gives out (LeaderAndIsr), creating the logs that are missing. Blocking.
     ///
-    /// A partition whose leader epoch is not above the one it has is left as it is.
-    pub(crate) fn become_leader_or_follower(&self, topic: &LeaderAndIsrTopic) {
+    /// A partition whose leader epoch is not above the one it has is left as it is. The new ones are seen all at once.
+    pub(crate) fn become_leader_or_follower(&self, topics: &[LeaderAndIsrTopic]) {
         let _changing = self.changing.lock();
         let mut next = Topics::clone(&self.topics.load());
-        let hosted = match next.get(&topic.name) {
-            Some(hosted) if hosted.id == topic.id => HostedTopic::clone(hosted),
-            _ => HostedTopic { id: topic.id, partitions: BTreeMap::new() },
-        };
-        let hosted = self.with_roles(hosted, topic);
-        next.insert(topic.name.clone(), Arc::new(hosted));
+        // One of which there is no news may be another one of the same name.
+        let with_news = || topics.iter().filter(|topic| !topic.partitions.is_empty());
+        for topic in with_news() {
+            let hosted = match next.get(&topic.name) {
+                Some(hosted) if hosted.id == topic.id => HostedTopic::clone(hosted),
+                _ => HostedTopic { id: topic.id, partitions: BTreeMap::new() },
+            };
+            next.insert(topic.name.clone(), Arc::new(self.with_roles(hosted, topic)));
+        }
         self.topics.store(Arc::new(next));
-        self.roles_changed(&topic.name);
+        with_news().for_each(|topic| self.roles_changed(&topic.name));
     }
 
     fn with_roles(&self, mut hosted: HostedTopic, topic: &LeaderAndIsrTopic) -> HostedTopic {

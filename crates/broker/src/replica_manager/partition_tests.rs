@@ -46,7 +46,7 @@ fn fetch_from(offset: i64) -> FollowerFetch {
 fn replication_28_records_that_come_in_place_of_deleted_ones_survive_a_kill() {
     let fs = MemoryFileSystem::shared();
     let first = manager(&fs);
-    first.become_leader_or_follower(&role(TOPIC, OWN, 0, &[OWN]));
+    first.become_leader_or_follower(&[role(TOPIC, OWN, 0, &[OWN])]);
     let partition = first.partition("t", 0).unwrap();
     for _ in 0..3 {
         append(&partition, Duration::ZERO);
@@ -54,14 +54,14 @@ fn replication_28_records_that_come_in_place_of_deleted_ones_survive_a_kill() {
     assert_eq!(partition.delete_records(7), Ok(7));
     first.logs().checkpoint_log_start_offsets().unwrap();
 
-    first.become_leader_or_follower(&role(TOPIC, OTHER, 1, &[OTHER, OWN]));
+    first.become_leader_or_follower(&[role(TOPIC, OTHER, 1, &[OTHER, OWN])]);
     let mut logs = LocalLogs(&first);
     logs.truncate_to(&followed(1), 3).unwrap();
     logs.append(&followed(1), records_at(3, 6)).unwrap();
     drop((first, partition));
 
     let second = manager(&fs);
-    second.become_leader_or_follower(&role(TOPIC, OTHER, 2, &[OTHER, OWN]));
+    second.become_leader_or_follower(&[role(TOPIC, OTHER, 2, &[OTHER, OWN])]);
     let end = LocalLogs(&second).log_end(&followed(2)).unwrap();
     assert_eq!((end.start_offset, end.end_offset), (3, 6));
 }
@@ -85,7 +85,7 @@ fn replication_28_records_that_come_in_place_of_compacted_ones_are_compacted_aft
     };
     let first = manager(&fs);
     compacted(&first);
-    first.become_leader_or_follower(&role(TOPIC, OTHER, 1, &[OTHER, OWN]));
+    first.become_leader_or_follower(&[role(TOPIC, OTHER, 1, &[OTHER, OWN])]);
     let mut logs = LocalLogs(&first);
     (0..6).for_each(|offset| logs.append(&followed(1), keyed(offset)).unwrap());
     first.clean_logs();
@@ -99,7 +99,7 @@ fn replication_28_records_that_come_in_place_of_compacted_ones_are_compacted_aft
     drop(first);
     let second = manager(&fs);
     compacted(&second);
-    second.become_leader_or_follower(&role(TOPIC, OTHER, 2, &[OTHER, OWN]));
+    second.become_leader_or_follower(&[role(TOPIC, OTHER, 2, &[OTHER, OWN])]);
     assert!(first_dirty(&second) <= 2, "{}", first_dirty(&second));
 }
 
@@ -108,7 +108,7 @@ fn replication_28_nobody_waits_for_a_followers_disk_to_hear_that_it_is_one() {
     let disk = FaultyFileSystem::new(MemoryFileSystem::shared());
     let fs: SharedFileSystem = Arc::new(disk.clone());
     let manager = manager(&fs);
-    manager.become_leader_or_follower(&role(TOPIC, OTHER, 1, &[OTHER, OWN]));
+    manager.become_leader_or_follower(&[role(TOPIC, OTHER, 1, &[OTHER, OWN])]);
     let partition = manager.partition("t", 0).unwrap();
     let operations = Arc::new(AtomicU32::new(0));
     let count = operations.clone();
@@ -127,11 +127,11 @@ fn replication_28_nobody_waits_for_a_followers_disk_to_hear_that_it_is_one() {
 #[test]
 fn replication_24_what_a_follower_has_in_one_leader_epoch_says_nothing_in_another_one() {
     let manager = manager(&MemoryFileSystem::shared());
-    manager.become_leader_or_follower(&role(TOPIC, OWN, 1, &[OWN, OTHER]));
+    manager.become_leader_or_follower(&[role(TOPIC, OWN, 1, &[OWN, OTHER])]);
     let partition = manager.partition("t", 0).unwrap();
     append(&partition, Duration::ZERO);
     // It is looked at when the roles have changed meanwhile.
-    manager.become_leader_or_follower(&role(TOPIC, OWN, 2, &[OWN, OTHER]));
+    manager.become_leader_or_follower(&[role(TOPIC, OWN, 2, &[OWN, OTHER])]);
     let fetched = |epoch| partition.follower_fetched(fetch_from(3), epoch, Duration::ZERO);
     assert_eq!(fetched(1), Err(ErrorCode::FENCED_LEADER_EPOCH));
     assert_eq!(partition.high_watermark(), 0);
@@ -144,7 +144,7 @@ fn replication_27_an_append_shows_consumers_what_had_waited_for_a_follower_that_
     let manager = manager(&MemoryFileSystem::shared());
     let mut roles = role(TOPIC, OWN, 1, &[OWN, OTHER]);
     roles.partitions[0].1.isr = vec![OWN];
-    manager.become_leader_or_follower(&roles);
+    manager.become_leader_or_follower(&[roles]);
     let partition = manager.partition("t", 0).unwrap();
     append(&partition, Duration::ZERO);
     partition.follower_fetched(fetch_from(0), 1, Duration::ZERO).unwrap();
@@ -163,7 +163,7 @@ fn replication_27_an_append_shows_consumers_what_had_waited_for_a_follower_that_
 #[test]
 fn replication_29_producers_that_are_gone_are_forgotten() {
     let manager = manager(&MemoryFileSystem::shared());
-    manager.become_leader_or_follower(&role(TOPIC, OWN, 1, &[OWN]));
+    manager.become_leader_or_follower(&[role(TOPIC, OWN, 1, &[OWN])]);
     let partition = manager.partition("t", 0).unwrap();
     let seal = Seal { producer_id: 5, producer_epoch: 0, base_sequence: 0, ..Seal::default() };
     let mut batch = BatchBuilder::new(Vec::new());
@@ -180,7 +180,7 @@ fn replication_29_producers_that_are_gone_are_forgotten() {
 #[tokio::test(start_paused = true)]
 async fn log_32_who_waits_for_all_live_replicas_looks_again_when_one_has_died() {
     let manager = manager(&MemoryFileSystem::shared());
-    manager.become_leader_or_follower(&role(TOPIC, OWN, 1, &[OWN, OTHER]));
+    manager.become_leader_or_follower(&[role(TOPIC, OWN, 1, &[OWN, OTHER])]);
     let partition = manager.partition("t", 0).unwrap();
     let waiter = Arc::new(Waiter::default());
     let _registration = partition.register(&waiter);

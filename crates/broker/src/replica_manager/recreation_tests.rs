@@ -64,10 +64,10 @@ fn field_10_a_follower_takes_nothing_of_a_deleted_topic_into_the_new_one_of_its_
     let followed =
         |topic_id| FollowedPartition { name: TopicPartition::new("t", 0), topic_id, leader_epoch: 0 };
     let append = || FollowerAppend { records: records(), high_watermark: 0, log_start_offset: 0 };
-    manager.become_leader_or_follower(&role(OLD, OTHER, 0, &[OTHER, OWN]));
+    manager.become_leader_or_follower(&[role(OLD, OTHER, 0, &[OTHER, OWN])]);
     delete(&manager);
     // The same leader, in an epoch of the same number; an answer of the old one is still to be carried out.
-    manager.become_leader_or_follower(&role(NEW, OTHER, 0, &[OTHER, OWN]));
+    manager.become_leader_or_follower(&[role(NEW, OTHER, 0, &[OTHER, OWN])]);
     let mut logs = LocalLogs(&manager);
     assert_eq!(logs.append(&followed(OLD), append()), Err(ErrorCode::UNKNOWN_TOPIC_ID));
     assert_eq!(logs.truncate_to(&followed(OLD), 0), Err(ErrorCode::UNKNOWN_TOPIC_ID));
@@ -86,19 +86,28 @@ fn field_10_the_high_watermark_of_a_deleted_log_is_not_that_of_the_new_one_of_it
         partition.append(records(), false, Clock::default().now_ms(), Duration::ZERO).unwrap();
         partition.high_watermark()
     };
-    first.become_leader_or_follower(&role(OLD, OWN, 0, &[OWN]));
+    first.become_leader_or_follower(&[role(OLD, OWN, 0, &[OWN])]);
     assert_eq!(append(&first), 3);
     first.checkpoint_high_watermarks();
     delete(&first);
-    first.become_leader_or_follower(&role(NEW, OWN, 0, &[OWN, OTHER]));
+    first.become_leader_or_follower(&[role(NEW, OWN, 0, &[OWN, OTHER])]);
     assert_eq!(append(&first), 0, "the other replica has nothing yet");
     // It dies before the high watermarks are written down again.
     drop(first);
     let second = manager(&fs);
-    second.become_leader_or_follower(&role(NEW, OWN, 1, &[OWN, OTHER]));
+    second.become_leader_or_follower(&[role(NEW, OWN, 1, &[OWN, OTHER])]);
     let partition = second.partition_of("t", NEW, 0).unwrap();
     assert_eq!((partition.log_end().end_offset, partition.high_watermark()), (3, 0));
     assert_eq!(second.partition_of("t", OLD, 0).err(), Some(ErrorCode::UNKNOWN_TOPIC_ID));
+}
+
+#[test]
+fn field_10_no_news_of_a_deleted_topic_are_none_of_the_new_one_of_its_name() {
+    let manager = manager(&MemoryFileSystem::shared());
+    manager.become_leader_or_follower(&[role(NEW, OWN, 0, &[OWN])]);
+    let nothing = LeaderAndIsrTopic { partitions: Vec::new(), ..role(OLD, OWN, 0, &[OWN]) };
+    manager.become_leader_or_follower(&[nothing]);
+    assert!(manager.partition_of("t", NEW, 0).is_ok());
 }
 
 /// The topic was deleted between the registration of a broker that had restarted and the controller's hearing of that.
@@ -106,12 +115,12 @@ fn field_10_the_high_watermark_of_a_deleted_log_is_not_that_of_the_new_one_of_it
 fn field_10_a_log_of_a_deleted_topic_goes_though_its_replica_has_no_role_yet() {
     let fs = MemoryFileSystem::shared();
     let first = manager(&fs);
-    first.become_leader_or_follower(&role(OLD, OTHER, 0, &[OTHER, OWN]));
+    first.become_leader_or_follower(&[role(OLD, OTHER, 0, &[OTHER, OWN])]);
     drop(first);
     let second = manager(&fs);
     assert_eq!((second.partitions().len(), second.logs().logs().len()), (0, 1));
     second.remove_stray_logs(&ControllerState::new("c".to_owned()));
     assert!(second.logs().logs().is_empty());
-    second.become_leader_or_follower(&role(NEW, OWN, 0, &[OWN]));
+    second.become_leader_or_follower(&[role(NEW, OWN, 0, &[OWN])]);
     assert!(second.partition_of("t", NEW, 0).is_ok());
 }

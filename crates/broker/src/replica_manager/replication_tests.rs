@@ -98,7 +98,7 @@ impl Trio {
             let node = self.brokers[id].node().clone();
             node.metadata_cache.update(&update).unwrap();
             let roles = roles.clone();
-            tokio::task::spawn_blocking(move || node.replica_manager.become_leader_or_follower(&roles))
+            tokio::task::spawn_blocking(move || node.replica_manager.become_leader_or_follower(&[roles]))
                 .await
                 .unwrap();
         }
