@@ -387,6 +387,15 @@ fn unhealthy_39_the_addresses_of_a_host_race() {
 }
 
 #[test]
+fn unhealthy_39_a_refusal_ends_no_other_addresss_attempt() {
+    let mut harness = behind(&[Reach::Swallows, Reach::Refuses, Reach::Swallows]);
+    assert!(!harness.engine.network.ready(1, harness.now));
+    harness.advance(ms(300));
+    assert_eq!(tried(&harness), [address_of(0), address_of(1), address_of(2)]);
+    assert_eq!(harness.peer.opening(), 2, "the first one may take longer than the second took to refuse");
+}
+
+#[test]
 fn unhealthy_39_a_race_that_nobody_wins_ends_after_the_setup_timeout() {
     let mut harness = behind(&[Reach::Swallows, Reach::Swallows]);
     let began_at = harness.now;

@@ -85,6 +85,9 @@ impl NetworkClient {
         let state = self.nodes.get(node).map(|state| (state.state, state.race.is_empty()));
         match state {
             Some((ConnectionState::Connecting, false)) => {
+                // The address tried last makes room for the next one, if there is one.
+                let last = self.nodes.get_mut(node).and_then(|state| state.race.give_up_last());
+                last.into_iter().for_each(|connection| self.drop_connection(connection));
                 self.connect_failed(node, "no connection in time", now);
             }
             Some((ConnectionState::Connecting, true)) => self.connect_failed(node, "no address in time", now),
@@ -132,14 +135,11 @@ impl NetworkClient {
     fn connect_failed(&mut self, node: NodeId, reason: &str, now: Instant) {
         let Some(state) = self.nodes.get_mut(node) else { return };
         state.connect_failed();
-        if !state.race.has_untried() {
+        if state.race.has_untried() {
+            self.begin_attempt(node, now);
+        } else {
             self.disconnect(node, DisconnectCause::SetupFailed, reason, now);
-            return;
         }
-        if let Some(connection) = state.race.give_up_last() {
-            self.drop_connection(connection);
-        }
-        self.begin_attempt(node, now);
     }
 
     fn handle_connected(&mut self, connection: ConnectionId, now: Instant) {
