@@ -223,6 +223,21 @@ fn sequences_count_records() {
 }
 
 #[test]
+fn a_broker_that_takes_no_sequence_is_not_asked_without_a_pause() {
+    let mut test = Test::warm(config(), 1, &[1]);
+    let refusals = [ErrorCode::OUT_OF_ORDER_SEQUENCE_NUMBER; 1_000];
+    test.logs.borrow_mut().refusals.insert(0, refusals.into());
+    let delivery = test.send_now(0, "a");
+    test.harness.advance(secs(5));
+    let tries = sequences(&test).len();
+    assert!((5..=15).contains(&tries), "{tries} tries in 5 s");
+    test.logs.borrow_mut().refusals.clear();
+    test.outcome(delivery).expect("written");
+    assert_eq!(test.values(0), ["a"]);
+    test.settle();
+}
+
+#[test]
 fn an_unknown_producer_begins_anew() {
     let mut test = Test::warm(config(), 1, &[1]);
     let unknown = |log_start_offset| {

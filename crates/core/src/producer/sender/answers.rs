@@ -189,9 +189,8 @@ impl Sender {
     fn end_try(&mut self, in_flight: InFlightBatch, answer: Answer, metadata: &mut Metadata, now: Instant) {
         let InFlightBatch { partition: id, mut batch, .. } = in_flight;
         let Some(Some(partition)) = self.partitions.get_mut(id) else { return };
-        let in_flight_before = partition.in_flight > 1 && self.is_behind_another(id, batch.order);
-        let Some(Some(partition)) = self.partitions.get_mut(id) else { return };
         partition.returned();
+        let others_in_flight = partition.in_flight > 0;
         let answer = match answer {
             Answer::Error(answer) if answer.error_code == ErrorCode::DUPLICATE_SEQUENCE_NUMBER => {
                 // It was written by an earlier try; where, the broker does not say (client.md 31).
@@ -209,6 +208,7 @@ impl Sender {
                 // It expired in flight. Whether it is written is for those behind it to find out.
                 self.lost(id, &batch);
             } else {
+                let in_flight_before = others_in_flight && self.is_behind_another(id, batch.order);
                 let verdict = self.verdict(id, &batch, answer, in_flight_before);
                 self.carry_out(id, batch, verdict, now);
                 // Where it may go depends on where it was.
@@ -312,7 +312,10 @@ impl Sender {
                 partition.requeue(batch);
             }
             Verdict::Renumber => {
-                batch.retry_at = now;
+                // At once, but not again and again: a broker that takes no sequence at all is to be spared.
+                let again = batch.attempts.checked_sub(2);
+                let wait = again.map(|attempts| self.backoff.after(attempts, &mut self.rng));
+                batch.retry_at = now + wait.unwrap_or_default();
                 partition.break_sequence();
                 partition.requeue(batch);
             }
