@@ -161,6 +161,26 @@ fn a_refused_record_is_named_and_its_batch_mates_are_told() {
 }
 
 #[test]
+fn what_the_broker_has_no_version_for_fails_at_once_however_much_it_is() {
+    for idempotence in [true, false] {
+        let mut test = Test::new(ProducerConfig { idempotence, ..config() }, 1, &[1]);
+        test.harness.peer.broker(1).max_versions.insert(ApiKey::Produce as i16, 2);
+        let first = test.send(0, "a");
+        assert!(matches!(test.outcome(first), Err(ProduceError::Unusable { .. })));
+        // Batches of a record each, all of them there when the first one goes.
+        let topic = test.topic();
+        let large = "x".repeat(600 << 10);
+        let mut sent: Vec<_> = (0..12).map(|_| test.send_to(&topic, 0, &large)).collect();
+        test.harness.advance(ms(10));
+        for delivery in &mut sent {
+            let outcome = delivery.result();
+            assert!(matches!(outcome, Some(Err(ProduceError::Unusable { .. }))), "{outcome:?}");
+        }
+        test.settle();
+    }
+}
+
+#[test]
 fn a_topic_that_one_may_not_write_fails_alone() {
     let mut test = Test::warm(config(), 1, &[1, 1]);
     test.logs.borrow_mut().refusals.entry(0).or_default().push_back(ErrorCode::TOPIC_AUTHORIZATION_FAILED);

@@ -149,17 +149,21 @@ impl ProducerEngine {
         &self.network
     }
 
-    fn take_completions(&mut self, now: Instant) {
+    /// True if a request has ended.
+    fn take_completions(&mut self, now: Instant) -> bool {
+        let mut any = false;
         while let Some(change) = self.network.poll_state_change() {
             self.updater.handle_state_change(&change, &mut self.metadata);
         }
         while let Some(completion) = self.network.poll_completion() {
+            any = true;
             let Self { updater, metadata, network, sender, .. } = self;
             // Whatever nobody owns was given up by its sender.
             let _unclaimed = updater
                 .handle_completion(completion, metadata, network, now)
                 .and_then(|completion| sender.handle_completion(completion, metadata, network, now));
         }
+        any
     }
 
     fn poll_close(&mut self, now: Instant) {
@@ -195,10 +199,16 @@ impl Engine for ProducerEngine {
         self.network.poll(now);
         self.take_completions(now);
         self.updater.poll(&mut self.metadata, &mut self.network, now);
-        self.sender.poll(&mut self.metadata, &mut self.network, now);
-        // What the Sender has learned or demanded is not left for the next turn, which may be long in coming.
-        self.take_completions(now);
-        self.updater.poll(&mut self.metadata, &mut self.network, now);
+        loop {
+            self.sender.poll(&mut self.metadata, &mut self.network, now);
+            // What the Sender has learned or demanded is not left for the next turn, which may be long in coming. What could not
+            // be sent at all has ended already, and more can go; each such batch ends, so this ends.
+            let any = self.take_completions(now);
+            self.updater.poll(&mut self.metadata, &mut self.network, now);
+            if !any {
+                break;
+            }
+        }
         self.poll_close(now);
     }
 
