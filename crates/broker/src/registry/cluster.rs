@@ -6,6 +6,7 @@ use std::ops::Range;
 use std::sync::Arc;
 use std::time::Duration;
 
+use arc_swap::ArcSwap;
 use parking_lot::Mutex;
 use tokio::sync::watch;
 use tokio::time::Instant;
@@ -38,7 +39,11 @@ pub(crate) type ConfigListener = Box<dyn Fn(&str, &BTreeMap<String, String>) + S
 /// Whatever it is asked for is durable before it is answered, and before a watcher sees it. The methods that say so wait
 /// for the disk.
 pub(crate) struct ClusterRegistry {
+    /// Locked while its file is written.
     engine: Mutex<RegistryEngine>,
+    /// The controller's state, as it is durable.
+    cluster_state: ArcSwap<ControllerState>,
+    session_timeout: Duration,
     store: RegistryStore,
     started: Instant,
     /// When a broker was last heard, in time since `started`.
@@ -66,15 +71,17 @@ impl ClusterRegistry {
                 state
             }
         };
+        let session_timeout = config.session_timeout;
+        let cluster_state = ArcSwap::new(state.cluster.clone());
         let engine = Mutex::new(RegistryEngine::new(config, state));
         let (view, config_listeners) = (watch::Sender::default(), Mutex::default());
-        let heard_at = Mutex::default();
-        Ok(Self { engine, store, started: Instant::now(), heard_at, view, config_listeners })
+        let (started, heard_at) = (Instant::now(), Mutex::default());
+        Ok(Self { engine, cluster_state, session_timeout, store, started, heard_at, view, config_listeners })
     }
 
-    /// The controller's state, as it is durable.
+    /// The controller's state, as it is durable. Waits for nothing.
     pub(crate) fn cluster_state(&self) -> Arc<ControllerState> {
-        self.engine.lock().state().cluster.clone()
+        self.cluster_state.load_full()
     }
 
     /// Who is alive, and who is the controller; the receiver hears of each change.
@@ -84,7 +91,7 @@ impl ClusterRegistry {
 
     /// How often a broker has to say that it is still there: often enough that one or two that are late end no session.
     pub(crate) fn heartbeat_interval(&self) -> Duration {
-        self.engine.lock().session_timeout() / 4
+        self.session_timeout / 4
     }
 
     /// A broker is there. Blocking.
@@ -110,7 +117,7 @@ impl ClusterRegistry {
     fn hear(&self, engine: &mut RegistryEngine, now: Duration) {
         let before = std::mem::replace(&mut *self.heard_at.lock(), now);
         let silence = now.saturating_sub(before);
-        if silence > engine.session_timeout() / 2 {
+        if silence > self.session_timeout / 2 {
             engine.forgive(silence);
         }
     }
@@ -179,6 +186,8 @@ impl ClusterRegistry {
             *engine = before;
             return Err(error.into());
         }
+        // First what the view tells of.
+        self.cluster_state.store(engine.state().cluster.clone());
         let view = engine.view();
         self.view.send_if_modified(|current| {
             let is_news = *current != view;

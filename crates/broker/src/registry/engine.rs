@@ -137,11 +137,6 @@ impl RegistryEngine {
         Self { config, state, sessions: BTreeMap::new(), controller: None, needs_persist: false }
     }
 
-    /// How long a broker may be silent.
-    pub fn session_timeout(&self) -> Duration {
-        self.config.session_timeout
-    }
-
     /// What must be durable before anybody hears of what was done last.
     pub fn state(&self) -> &RegistryState {
         &self.state
@@ -167,7 +162,8 @@ impl RegistryEngine {
         self.state.next_broker_epoch += 1;
         self.needs_persist = true;
         let broker = RegisteredBroker { epoch, info, log_dir_failed: false };
-        self.sessions.insert(id, Session { broker, expires_at: now + self.config.session_timeout });
+        let expires_at = now.saturating_add(self.config.session_timeout);
+        self.sessions.insert(id, Session { broker, expires_at });
         Registration { broker_epoch: epoch, controller_epoch: self.state.cluster.controller_epoch }
     }
 
@@ -179,7 +175,7 @@ impl RegistryEngine {
         self.tick(now);
         let timeout = self.config.session_timeout;
         let session = self.session_mut(broker, epoch)?;
-        session.expires_at = now + timeout;
+        session.expires_at = now.saturating_add(timeout);
         Ok(())
     }
 
@@ -206,7 +202,7 @@ impl RegistryEngine {
     /// Nobody could be heard for so long, because the registry itself made no step: that ends no session.
     pub fn forgive(&mut self, time: Duration) {
         for session in self.sessions.values_mut() {
-            session.expires_at += time;
+            session.expires_at = session.expires_at.saturating_add(time);
         }
     }
 

@@ -17,8 +17,6 @@ pub(crate) const REGISTRY_OF_ONE: &str = "controller.json";
 pub(crate) const REGISTRY_OF_MANY: &str = "cluster.json";
 
 const VERSION: u32 = 1;
-/// Some 100 bytes a partition: room for half a million of them.
-const FILE_MAX: usize = 64 * 1024 * 1024;
 
 /// The state on disk.
 #[derive(Debug, Clone)]
@@ -57,7 +55,8 @@ impl RegistryStore {
 
     /// The state that was saved last, or None on a new directory.
     pub(crate) fn load(&self) -> Result<Option<RegistryState>, BrokerError> {
-        let content = match read_file(&*self.fs, &self.path, FILE_MAX) {
+        // However large: it was written by a registry, which does not ask how many topics there are.
+        let content = match read_file(&*self.fs, &self.path, usize::MAX) {
             Ok(content) => content,
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
             Err(error) => return Err(BrokerError::io(&self.path)(error)),

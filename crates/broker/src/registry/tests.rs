@@ -3,7 +3,9 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use super::{RegistryConfig, RegistryEngine, RegistryError, RegistryState};
+use milena_storage::fs::MemoryFileSystem;
+
+use super::{RegistryConfig, RegistryEngine, RegistryError, RegistryState, RegistryStore};
 use crate::controller::ControllerState;
 use crate::metadata_cache::BrokerInfo;
 
@@ -50,6 +52,25 @@ fn a_registry_that_stood_still_ends_no_session_for_it() {
     assert_eq!(registry.next_expiry(), Some(at(34)), "the other one's, at 14 s");
     registry.tick(at(34));
     assert_eq!(registry.view().brokers.into_keys().collect::<Vec<_>>(), [1]);
+}
+
+#[test]
+fn a_session_may_last_for_ever() {
+    let config = RegistryConfig { session_timeout: Duration::MAX };
+    let mut registry = RegistryEngine::new(config, RegistryState::new("c".to_owned()));
+    let one = registry.register(broker(1), at(1)).broker_epoch;
+    registry.forgive(at(1));
+    registry.heartbeat(1, one, at(2)).unwrap();
+    registry.tick(at(1_000_000));
+    assert_eq!(registry.view().brokers.len(), 1);
+}
+
+#[test]
+fn a_state_of_any_size_is_read_again() {
+    let store = RegistryStore::new(MemoryFileSystem::shared(), "".as_ref(), "cluster.json");
+    let state = RegistryState::new("c".repeat(65 << 20));
+    store.save(&state).unwrap();
+    assert!(store.load().unwrap() == Some(state), "another state is read than was saved");
 }
 
 #[test]
