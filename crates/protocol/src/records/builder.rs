@@ -294,6 +294,11 @@ impl CompressedBatch {
         buffer
     }
 
+    /// Gives back what the buffer has beyond the batch: codecs want room for the worst that may come out.
+    pub fn shrink_to_fit(&mut self) {
+        self.buffer.shrink_to_fit();
+    }
+
     /// The codec of the body.
     pub fn compression(&self) -> Compression {
         self.compression

@@ -146,7 +146,7 @@ impl Sender {
             None if settings.compression != Compression::None => {
                 if let Some(open) = partition.queue.take() {
                     let (codec, level) = (settings.compression, settings.compression_level);
-                    let job = CompressionJob::new(id, open, codec, level, accumulator.pool());
+                    let job = CompressionJob::new(id, open, codec, level);
                     partition.compressing = true;
                     commands.push_back(Command::Compress(job));
                 }
