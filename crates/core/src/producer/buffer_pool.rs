@@ -24,6 +24,10 @@ const SPARE_SHARE: usize = 4;
 /// How much larger than what a batch is charged its buffer may be: a few bytes that appending wants at the end.
 const SPARE_SURPLUS: usize = 64;
 
+/// The most spare buffers, since a batch that begins looks through them: as many as there can be of the usual 16 KiB in the usual
+/// 32 MiB. There could be a hundred thousand that hold some compressed records.
+const SPARES_MAX: usize = 512;
+
 /// Accounts for buffer.memory and keeps spare buffers.
 ///
 /// Each partition's queue has an account. The accounts whose broker does not answer may together hold a share of the
@@ -211,7 +215,7 @@ impl BufferPool {
         if let Some(buffer) = buffer {
             state.spare_bytes += buffer.capacity();
             state.spare.push_back(buffer);
-            while state.spare_bytes > self.total / SPARE_SHARE {
+            while state.spare_bytes > self.total / SPARE_SHARE || state.spare.len() > SPARES_MAX {
                 // The sizes that nobody wants any more go first.
                 let Some(oldest) = state.spare.pop_front() else { break };
                 state.spare_bytes -= oldest.capacity();
@@ -537,5 +541,16 @@ mod tests {
         drop(got);
         assert!(matches!(poll(&mut waits[4]), Poll::Ready(Ok(_))));
         assert_eq!(pool.free(), pool.total());
+    }
+
+    #[test]
+    fn spare_buffers_are_few_however_small_they_are() {
+        let pool = Arc::new(BufferPool::new(32 << 20, 0));
+        for _ in 0..10_000 {
+            let memory = pool.try_reserve(100, 0).expect("free");
+            drop(memory.hold(Vec::with_capacity(100)));
+        }
+        assert_eq!(pool.state.lock().spare.len(), SPARES_MAX);
+        assert_eq!(pool.state.lock().spare_bytes, SPARES_MAX * 100);
     }
 }
