@@ -268,6 +268,13 @@ impl RecordAccumulator {
         let (partition, sticky) = chosen.ok_or_else(|| unknown_partition(topic, 0))?;
         let queue = queues.queue(topic, partition).ok_or_else(|| unknown_partition(topic, partition))?;
 
+        let step = self.step(size);
+        // A wait may end with nothing: then the record is to try its luck again.
+        let mut memory = memory.filter(|memory| memory.bytes() >= step);
+        // It may have waited on behalf of another partition. Whoever is woken by that is woken under no lock.
+        if let Some(memory) = memory.as_mut().filter(|memory| memory.account() != queue.id) {
+            memory.move_to(queue.id);
+        }
         let mut state = queue.lock();
         if self.refusing.load(Ordering::Acquire) {
             drop(state);
@@ -275,24 +282,17 @@ impl RecordAccumulator {
         }
         let needed = size - BATCH_HEADER_LEN;
         let mut changed = false;
-        let step = self.step(size);
-        // A wait may end with nothing: then the record is to try its luck again.
-        let memory = memory.filter(|memory| memory.bytes() >= step);
         let appended = match queue.append(&mut state, record, timestamp, needed, sticky) {
             Some(appended) => appended,
             None => {
                 let open = state.open.is_some();
                 queue.close_open(&mut state);
-                let Some(mut memory) = memory.or_else(|| self.pool.try_reserve(step, queue.id)) else {
+                let Some(memory) = memory.or_else(|| self.pool.try_reserve(step, queue.id)) else {
                     drop(state);
                     let wait = self.pool.wait(step, queue.id, sticky);
                     self.signal.notify();
                     return Ok(Append::NeedsMemory(wait));
                 };
-                if memory.account() != queue.id {
-                    // It waited on behalf of another partition.
-                    memory.move_to(queue.id);
-                }
                 changed = self.open_batch(queue, &mut state, memory, now) || open;
                 let Some(appended) = queue.append(&mut state, record, timestamp, needed, sticky) else {
                     // A batch that was opened just now takes its first record whatever its size.
