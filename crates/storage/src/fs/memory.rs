@@ -100,15 +100,19 @@ impl FileSystem for MemoryFileSystem {
         let mut names = self.names.lock();
         let node = names.node(from).ok_or_else(|| not_found(from))?;
         let is_dir = matches!(node, Node::Dir(_));
-        match names.node(to) {
-            _ if from == to => return Ok(()),
-            _ if is_dir && to.starts_with(from) => return Err(io::ErrorKind::InvalidInput.into()),
+        if from == to {
+            return Ok(());
+        }
+        if is_dir && to.starts_with(from) {
+            return Err(io::ErrorKind::InvalidInput.into());
+        }
+        match names.parent_mut(to).map(|(dir, name)| dir.get(name))? {
             Some(Node::Dir(_)) if !is_dir => return Err(io::ErrorKind::IsADirectory.into()),
             Some(Node::File(_)) if is_dir => return Err(io::ErrorKind::NotADirectory.into()),
             Some(Node::Dir(held)) if !held.is_empty() => {
                 return Err(io::ErrorKind::DirectoryNotEmpty.into());
             }
-            _ => drop(names.parent_mut(to)?),
+            _ => {}
         }
         let (dir, name) = names.parent_mut(from)?;
         let moved = dir.remove(name).ok_or_else(|| not_found(from))?;
