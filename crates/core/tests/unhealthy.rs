@@ -4,7 +4,9 @@ mod producer_support;
 mod support;
 
 use std::{
+    cell::Cell,
     pin::Pin,
+    rc::Rc,
     sync::Arc,
     task::{Context, Poll, Waker},
     time::Duration,
@@ -222,6 +224,72 @@ fn unhealthy_36_a_view_that_has_gone_back_to_an_older_leader_is_not_followed() {
     lead(&mut test, 3, 2);
     assert!(test.outcome(in_doubt).is_ok());
     assert_eq!(test.values(2), ["a"], "{}", test.story(2));
+}
+
+#[test]
+fn unhealthy_36_a_leader_that_was_replaced_and_does_not_know_it_is_not_believed_about_what_it_lacks() {
+    let mut test = three(config());
+    let mut under_way = Vec::new();
+    send_for(&mut test, ms(100), &[2], &mut under_way);
+    test.logs.borrow_mut().produced.clear();
+    // Broker 1 led in epoch 1, and 3 leads again in epoch 2; 1 has not heard of that, and 2 hears of it late.
+    let partition = test.harness.peer.cluster.partition("t", 2);
+    (partition.leader, partition.epoch) = (3, 2);
+    let heard = Rc::new(Cell::new(false));
+    let knows = Rc::clone(&heard);
+    test.harness.peer.script(ApiKey::Metadata, move |request, cluster| {
+        let mut told = cluster.clone();
+        if request.broker == 1 || !knows.get() {
+            let partition = told.partition("t", 2);
+            (partition.leader, partition.epoch) = (1, 1);
+        }
+        request.answer(&told.metadata(&request.decode()))
+    });
+    test.fault(Fault::WriteAndSwallow);
+    for _ in 0..20 {
+        test.fault(Fault::Refuse(ErrorCode::OUT_OF_ORDER_SEQUENCE_NUMBER));
+    }
+    let in_doubt = test.send_now(2, "a");
+    test.harness.advance(ms(2));
+    host_down(&mut test, 3);
+    test.harness.run_until(secs(5), |harness| {
+        let asked = harness.peer.asked(ApiKey::Produce);
+        asked.last().is_some_and(|request| request.broker == 1)
+    });
+    test.harness.advance(secs(1));
+    heard.set(true);
+    test.harness.advance(secs(1));
+    let produced = test.produced();
+    let sequence = |at: usize| (produced[at].header.producer_epoch, produced[at].header.base_sequence);
+    assert!((0..produced.len()).all(|at| sequence(at) == sequence(0)), "{produced:?}");
+    assert!((2..10).contains(&produced.len()), "it is asked again, with pauses: {produced:?}");
+    test.logs.borrow_mut().faults.clear();
+    host_up(&mut test, 3);
+    assert!(test.outcome(in_doubt).is_ok());
+    let values = test.values(2);
+    assert_eq!(values.iter().filter(|value| *value == "a").count(), 1, "{}", test.story(2));
+    test.settle();
+}
+
+#[test]
+fn unhealthy_36_a_new_leader_that_has_lost_records_is_believed_when_others_still_name_it() {
+    let mut test = three(config());
+    for value in ["a", "b", "c"] {
+        let sent = test.send_now(2, value);
+        test.harness.advance(ms(20));
+        assert!(test.outcome(sent).is_ok());
+    }
+    test.fault(Fault::Swallow);
+    let in_doubt = test.send_now(2, "d");
+    test.harness.advance(ms(2));
+    host_down(&mut test, 3);
+    test.logs.borrow_mut().lose_the_last_batch();
+    test.harness.peer.cluster.move_leader("t", 2, 1);
+    let moved_at = test.harness.now;
+    assert!(test.outcome(in_doubt).is_ok());
+    assert_eq!(test.values(2), ["a", "b", "d"], "{}", test.story(2));
+    assert!(test.harness.now - moved_at < secs(8));
+    test.settle();
 }
 
 #[test]

@@ -78,6 +78,10 @@ pub struct Metadata {
     topics: MetadataTopics,
     wanted: WantedTopics,
     doubts: Doubts,
+    /// At which version each broker answered last.
+    told_by: BTreeMap<NodeId, u64>,
+    /// Better not to be asked: it may be a leader that was replaced and does not know it.
+    doubted: Option<NodeId>,
     allow_auto_create: bool,
     max_age: Duration,
     max_idle: Duration,
@@ -132,6 +136,8 @@ impl Metadata {
             topics: MetadataTopics::Wanted,
             wanted: WantedTopics::default(),
             doubts: Doubts::default(),
+            told_by: BTreeMap::new(),
+            doubted: None,
             allow_auto_create: config.allow_auto_create_topics,
             max_age: config.metadata_max_age,
             max_idle: config.metadata_max_idle,
@@ -373,6 +379,33 @@ impl Metadata {
         self.publish();
         self.report(planned, None, now);
         UpdateOutcome::Updated
+    }
+
+    /// The answer that was taken last came from this node.
+    pub(crate) fn told_by(&mut self, node: NodeId) {
+        let cluster = &self.cluster;
+        self.told_by.retain(|node, _| cluster.node(*node).is_some());
+        // A bootstrap address may be any broker's.
+        if node >= 0 {
+            self.told_by.insert(node, self.version);
+        }
+        self.doubted = self.doubted.filter(|doubted| *doubted == node);
+    }
+
+    /// Whether any broker but `node` has answered since that version.
+    pub(crate) fn was_told_by_another(&self, node: NodeId, version: u64) -> bool {
+        self.told_by.iter().any(|(other, at)| *other != node && *at > version)
+    }
+
+    /// What this node says of itself is not to be believed: another one is to be asked.
+    pub(crate) fn doubt(&mut self, node: NodeId, reason: RefreshReason) {
+        self.doubted = Some(node);
+        self.request_update(reason);
+    }
+
+    /// The node that is better not asked, if there is one.
+    pub(crate) fn doubted(&self) -> Option<NodeId> {
+        self.doubted
     }
 
     fn satisfied(&mut self, planned: &PlannedRequest, now: Instant) {

@@ -138,9 +138,9 @@ impl MetadataUpdater {
 
     /// True if a request was sent.
     fn ask(&mut self, metadata: &mut Metadata, network: &mut NetworkClient, now: Instant) -> bool {
-        let mut candidate = self.candidate(network, now);
+        let mut candidate = self.candidate(metadata.doubted(), network, now);
         if candidate.is_none() && self.bootstrap_again(metadata, network, now) {
-            candidate = self.candidate(network, now);
+            candidate = self.candidate(None, network, now);
         }
         match candidate {
             Some(LeastLoaded { node, readiness: NodeReadiness::Ready, .. }) => {
@@ -204,10 +204,16 @@ impl MetadataUpdater {
         self.under_way.iter().filter(is_it)
     }
 
-    /// The least loaded node, one that has not just failed if there is one.
-    fn candidate(&self, network: &mut NetworkClient, now: Instant) -> Option<LeastLoaded> {
+    /// The least loaded node, one that has not just failed, nor is doubted, if there is one.
+    fn candidate(
+        &self,
+        doubted: Option<NodeId>,
+        network: &mut NetworkClient,
+        now: Instant,
+    ) -> Option<LeastLoaded> {
         network
-            .least_loaded_but(now, |node| self.failed.contains(&node))
+            .least_loaded_but(now, |node| self.failed.contains(&node) || doubted == Some(node))
+            .or_else(|| network.least_loaded_but(now, |node| self.failed.contains(&node)))
             .or_else(|| network.least_loaded_node(now))
     }
 
@@ -302,6 +308,7 @@ impl MetadataUpdater {
         network.throttle(node, throttle, now);
         match metadata.handle_response(planned, &decoded, response.version, now) {
             UpdateOutcome::Updated => {
+                metadata.told_by(node);
                 self.failed.clear();
                 self.due_since = None;
             }

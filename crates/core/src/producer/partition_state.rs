@@ -1,6 +1,6 @@
 //! What the Sender knows of one partition: where it goes, what waits, what is in flight, and its sequence.
 
-use std::{collections::VecDeque, sync::Arc};
+use std::{collections::VecDeque, sync::Arc, time::Duration};
 
 use milena_protocol::{Uuid, records::increment_sequence};
 
@@ -10,7 +10,7 @@ use super::{
     producer_batch::{LeftBehind, ProducerBatch, ProducerIdentity, Sequence},
     transaction_manager::TransactionManager,
 };
-use crate::{network::NodeId, time::Instant};
+use crate::{metadata::Metadata, network::NodeId, time::Instant};
 
 /// Batches of one partition in flight, with idempotence: brokers remember the last five (client.md 34).
 pub(crate) const IDEMPOTENT_IN_FLIGHT_MAX: usize = 5;
@@ -59,8 +59,23 @@ pub(crate) struct PartitionState {
     /// Set while the broker may lack the batch of this order, which will not be sent again: whether it does is learned
     /// from what becomes of the batches behind it. Until then nothing new is sent (client.md 33).
     unresolved: Option<u64>,
+    /// A broker that says it lacks a batch which another one may have written.
+    disputed: Option<Dispute>,
     /// Every batch of a lower order that was sent is written, acknowledged or not: brokers take no batch out of turn.
     written_below: u64,
+}
+
+/// So long a broker that lacks a batch which another one may have written has to say so: the others hear of a new leader in less,
+/// unless they are cut off.
+const DISPUTE_MIN: Duration = Duration::from_secs(5);
+
+/// See [`PartitionState::is_lack_confirmed`].
+#[derive(Clone, Copy, Debug)]
+struct Dispute {
+    node: NodeId,
+    since: Instant,
+    /// How old the view was.
+    version: u64,
 }
 
 /// The order of no batch: only a new epoch resolves it.
@@ -85,6 +100,7 @@ impl PartitionState {
             leaving: None,
             left: Vec::new(),
             unresolved: None,
+            disputed: None,
             written_below: 0,
         }
     }
@@ -168,6 +184,7 @@ impl PartitionState {
     /// The broker has the batch of this order, and so it has all before it.
     pub(crate) fn acknowledged(&mut self, order: u64) {
         self.probing = false;
+        self.disputed = None;
         if self.identity.is_some() {
             self.written_below = self.written_below.max(order);
         }
@@ -194,6 +211,22 @@ impl PartitionState {
         if self.identity.is_some() {
             self.unresolved = Some(NEVER_ACKNOWLEDGED);
         }
+    }
+
+    /// Whether the word of `node` holds that it lacks a batch which another broker may have written.
+    ///
+    /// A leader that was replaced and does not know it yet lacks it too, and its own view is no proof. Only when it has said so
+    /// for a while, others have been heard in that time, and it still counts as the leader, the sequence may begin anew: else
+    /// records would be written twice.
+    pub(crate) fn is_lack_confirmed(&mut self, node: NodeId, metadata: &Metadata, now: Instant) -> bool {
+        if metadata.cluster().nodes().len() < 2 {
+            return true;
+        }
+        let version = metadata.version();
+        let dispute = self.disputed.filter(|dispute| dispute.node == node);
+        let Dispute { since, version, .. } =
+            *self.disputed.insert(dispute.unwrap_or(Dispute { node, since: now, version }));
+        now >= since + DISPUTE_MIN && self.leader == Some(node) && metadata.was_told_by_another(node, version)
     }
 
     /// True when no batch before this one, which is in hand, is outstanding.
@@ -284,7 +317,7 @@ impl PartitionState {
         if let Some(identity) = self.identity.take() {
             transactions.bump(identity);
         }
-        self.unresolved = None;
+        (self.unresolved, self.disputed) = (None, None);
         self.next_sequence = 0;
         while let Some(first) =
             self.waiting.pop_front_if(|first| first.attempts > 0 && first.order < self.written_below)

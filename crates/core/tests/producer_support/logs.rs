@@ -164,6 +164,16 @@ impl Logs {
         }
     }
 
+    /// The last batch, of one record, is gone from every log, as after an unclean election.
+    pub fn lose_the_last_batch(&mut self) {
+        for log in self.logs.values_mut() {
+            log.records.pop();
+            for producer in log.producers.values_mut() {
+                producer.batches.pop_back();
+            }
+        }
+    }
+
     pub fn serve(&mut self, request: &PeerRequest, cluster: &mut FakeCluster) -> Reply {
         match request.api {
             ApiKey::InitProducerId => self.init_producer_id(request),

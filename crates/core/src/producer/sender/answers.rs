@@ -12,7 +12,7 @@ use crate::{
     cluster::Node,
     config::Acks,
     metadata::{LeaderHint, Metadata, RefreshReason},
-    network::{Completion, NetworkClient, RequestFailure, Response},
+    network::{Completion, NetworkClient, NodeId, RequestFailure, Response},
     producer::{
         ProduceError, completion::Outcome, producer_batch::ProducerBatch, transaction_manager::not_authorized,
     },
@@ -189,6 +189,7 @@ impl Sender {
     fn end_try(&mut self, in_flight: InFlightBatch, answer: Answer, metadata: &mut Metadata, now: Instant) {
         let InFlightBatch { partition: id, mut batch, .. } = in_flight;
         let Some(Some(partition)) = self.partitions.get_mut(id) else { return };
+        let asked = partition.in_flight_node;
         partition.returned();
         let others_in_flight = partition.in_flight > 0;
         let answer = match answer {
@@ -203,13 +204,19 @@ impl Sender {
             batch.complete(Outcome::Acknowledged { base_offset, log_append_time });
         } else {
             self.demand_refresh(&answer, metadata);
+            let in_doubt = batch.may_be_written;
             note_error(&mut batch, &answer);
             if batch.is_complete() {
                 // It expired in flight. Whether it is written is for those behind it to find out.
                 self.lost(id, &batch);
             } else {
                 let in_flight_before = others_in_flight && self.is_behind_another(id, batch.order);
-                let verdict = self.verdict(id, &batch, answer, in_flight_before);
+                let mut verdict = self.verdict(id, &batch, answer, in_flight_before);
+                if in_doubt && matches!(verdict, Verdict::Renumber) && self.dispute(id, asked, metadata, now)
+                {
+                    batch.may_be_written = true;
+                    verdict = Verdict::Retry;
+                }
                 self.carry_out(id, batch, verdict, now);
                 // Where it may go depends on where it was.
                 self.routes_stale = true;
@@ -222,6 +229,16 @@ impl Sender {
     fn is_behind_another(&self, id: usize, order: u64) -> bool {
         let all = self.in_flight.values().flat_map(|request| &request.batches);
         all.filter(|other| other.partition == id).any(|other| other.batch.order < order)
+    }
+
+    /// Whether a broker that lacks a batch which may be written elsewhere is not believed yet; then others are asked who leads.
+    fn dispute(&mut self, id: usize, asked: Option<NodeId>, metadata: &mut Metadata, now: Instant) -> bool {
+        let (Some(Some(partition)), Some(node)) = (self.partitions.get_mut(id), asked) else { return false };
+        let disputed = !partition.is_lack_confirmed(node, metadata, now);
+        if disputed {
+            metadata.doubt(node, RefreshReason::Stale(ErrorCode::OUT_OF_ORDER_SEQUENCE_NUMBER));
+        }
+        disputed
     }
 
     /// Connections that end demand a refresh by themselves.

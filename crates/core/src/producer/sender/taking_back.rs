@@ -11,6 +11,9 @@
 //!   then, and so the sequence: it writes nothing twice. The same holds when it writes first and the batch goes to it again.
 //! * The partition's order holds because a leader takes no sequence out of turn, and because all that was in flight is
 //!   taken back at once and sent from its first batch on, which goes alone until it is acknowledged.
+//! * A broker that leads no more and does not know it may be taken for the new leader, if it names itself in a newer epoch than
+//!   the view had. It lacks what the real one has, and says that there is a gap: that is believed only when others
+//!   confirm who leads ([`PartitionState::is_lack_confirmed`]).
 //! * The epoch is bumped only while nothing is in flight whose fate is unknown ([`PartitionState::resolve`]); what was taken
 //!   back counts as unknown until the new leader has answered.
 //!
