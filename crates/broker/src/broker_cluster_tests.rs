@@ -23,6 +23,7 @@ use milena_storage::fs::{DiskFaults, MemoryFileSystem};
 use crate::controller::{ControllerState, PartitionState, TopicSelector, TopicState};
 use crate::metadata_cache::NO_LEADER;
 use crate::network::InterBrokerConnection;
+use crate::node::Node;
 use crate::test_cluster::{INTERNAL, PATIENCE, TestCluster, connect};
 use crate::{Broker, BrokerConfig};
 
@@ -101,6 +102,49 @@ async fn a_controller_that_cannot_write_resigns_and_there_is_one_when_it_can() {
     cluster
         .wait("the new leader", |cluster| cluster.all_see("t", leader) && cluster.serves(leader, "t"))
         .await;
+}
+
+/// Two brokers die one after the other, so that far more than a session passes; broker 1 is busy from the start.
+async fn a_busy_broker_stays(keep_busy: fn(&Node, &mut dyn FnMut())) {
+    let mut cluster = TestCluster::start([1, 2, 3, 4]).await;
+    let node = cluster.brokers[&1].node().clone();
+    let epoch = node.obedience.broker_epoch();
+    let (begun, has_begun) = tokio::sync::oneshot::channel();
+    let (end, may_end) = std::sync::mpsc::channel();
+    let busy = tokio::task::spawn_blocking(move || {
+        let mut begun = Some(begun);
+        keep_busy(&node, &mut || {
+            begun.take().unwrap().send(()).unwrap();
+            let _ended = may_end.recv();
+        });
+    });
+    has_begun.await.unwrap();
+    for id in [3, 4] {
+        drop(cluster.brokers.remove(&id));
+        let is_gone = |cluster: &TestCluster| !cluster.registry.watch().borrow().brokers.contains_key(&id);
+        cluster.wait("the end of the dead broker's session", is_gone).await;
+    }
+    assert_eq!(cluster.registry.watch().borrow().brokers[&1].epoch, epoch);
+    end.send(()).unwrap();
+    busy.await.unwrap();
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_broker_that_obeys_for_longer_than_a_session_keeps_it() {
+    a_busy_broker_stays(|node, work| {
+        let _busy = node.obedience.busy();
+        work();
+    })
+    .await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_controller_that_decides_for_longer_than_a_session_keeps_it() {
+    a_busy_broker_stays(|node, work| {
+        let _busy = node.controller.busy();
+        work();
+    })
+    .await;
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use tokio::sync::watch;
+use tokio::sync::{Notify, watch};
 use tokio::task::JoinHandle;
 use tokio::time::{MissedTickBehavior, interval};
 
@@ -52,51 +52,72 @@ pub(crate) struct Member {
 }
 
 impl Member {
-    async fn run(self, mut view: watch::Receiver<RegistryView>, period: Duration) {
-        let mut heartbeats = interval(period.max(Duration::from_millis(1)));
-        heartbeats.set_missed_tick_behavior(MissedTickBehavior::Delay);
+    /// Apart from each other: what a controller has to do when a broker dies may take longer than its own session.
+    async fn run(self, view: watch::Receiver<RegistryView>, period: Duration) {
+        let no_controller = Notify::new();
+        tokio::select! {
+            () = self.follow_cluster(view, &no_controller) => {}
+            () = self.keep_session(period, &no_controller) => {}
+        }
+    }
+
+    async fn follow_cluster(&self, mut view: watch::Receiver<RegistryView>, no_controller: &Notify) {
         view.mark_changed();
         loop {
             let member = self.clone();
-            let done = tokio::select! {
-                changed = news(&mut view, &member.node.faults.host) => {
-                    if changed.is_err() {
-                        return;
-                    }
-                    let view = view.borrow_and_update().clone();
-                    blocking(move || member.cluster_changed(&view)).await
-                }
-                _ = heartbeats.tick() => blocking(move || member.beat()).await,
-            };
-            if done.is_err() {
+            tokio::select! {
+                changed = news(&mut view, &member.node.faults.host) => if changed.is_err() { return },
+                () = no_controller.notified() => {}
+            }
+            let view = view.borrow_and_update().clone();
+            if blocking(move || member.cluster_changed(&view)).await.is_err() {
                 return;
             }
         }
     }
 
-    /// Hears who is alive and who is the controller. Blocking.
+    async fn keep_session(&self, period: Duration, no_controller: &Notify) {
+        let mut heartbeats = interval(period.max(Duration::from_millis(1)));
+        heartbeats.set_missed_tick_behavior(MissedTickBehavior::Delay);
+        loop {
+            heartbeats.tick().await;
+            let member = self.clone();
+            match blocking(move || member.beat()).await {
+                Ok(Beat::Alone) => no_controller.notify_one(),
+                Ok(Beat::Done) => {}
+                Err(_) => return,
+            }
+        }
+    }
+
+    /// Hears who is alive and who is the controller. Blocking, and never twice at a time: views come in their order.
     pub(crate) fn cluster_changed(&self, view: &RegistryView) {
         self.node.controller.registry_changed(view, self.node.obedience.broker_epoch());
     }
 
     /// Says that the broker is there; registers again if the session has ended. Blocking.
-    pub(crate) fn beat(&self) {
+    pub(crate) fn beat(&self) -> Beat {
         if self.node.faults.host.is_gone() {
-            return;
+            return Beat::Done;
         }
         let Node { registry, obedience, config, .. } = &*self.node;
         if registry.heartbeat(config.node_id, obedience.broker_epoch()).is_ok() {
-            let view = registry.watch().borrow().clone();
-            if view.controller.is_none() {
-                // Whoever tried to be it could not, perhaps for want of room on the registry's disk, and nobody hears of that.
-                self.cluster_changed(&view);
-            }
-            return;
+            let has_controller = registry.watch().borrow().controller.is_some();
+            return if has_controller { Beat::Done } else { Beat::Alone };
         }
         tracing::warn!(broker = config.node_id, "the session has ended; registering again");
-        match registry.register(self.info.clone()) {
-            Ok(registration) => obedience.registered(registration),
-            Err(error) => tracing::error!(%error, "cannot register"),
+        if let Err(error) = obedience.register_again(self.info.clone()) {
+            tracing::error!(%error, "cannot register");
         }
+        Beat::Done
     }
+}
+
+/// What a broker finds when it says that it is there.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Beat {
+    Done,
+    /// Nobody is the controller. Whoever tried to be it could not, perhaps for want of room on the registry's disk, and nobody
+    /// hears of that: it is to be tried again.
+    Alone,
 }

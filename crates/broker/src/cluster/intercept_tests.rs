@@ -117,3 +117,26 @@ async fn what_cannot_be_answered_is_said_at_once() {
     assert!(matches!(refused, ClusterError::UnknownBroker { id: 7, .. }), "{refused}");
     cluster.shutdown().await.unwrap();
 }
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_broker_that_refuses_its_controller_is_told_again() {
+    let cluster = three_brokers().await;
+    let controller = cluster.controller().unwrap();
+    let other = cluster.broker_ids().into_iter().find(|id| *id != controller).unwrap();
+    for api in [ApiKey::LeaderAndIsr, ApiKey::UpdateMetadata] {
+        let refusal = InterceptAction::error(ErrorCode::UNKNOWN_SERVER_ERROR);
+        let _twice = cluster.intercept(Intercept::on(api).broker(other).times(2), refusal).unwrap();
+        cluster.create_topic(&format!("after-{}", api.name()), 3, 3).await.unwrap();
+        assert!(cluster.intercepts.are_used_up());
+    }
+    assert_eq!(cluster.controller(), Some(controller));
+
+    // If it says that there is a later controller, somebody has to be elected.
+    let refusal = InterceptAction::error(ErrorCode::STALE_CONTROLLER_EPOCH);
+    let on = Intercept::on(ApiKey::LeaderAndIsr).broker(other).times(1);
+    let _once = cluster.intercept(on, refusal).unwrap();
+    cluster.create_topic("led", 3, 3).await.unwrap();
+    assert!(cluster.intercepts.are_used_up());
+    cluster.create_topic("by-another", 3, 3).await.unwrap();
+    cluster.shutdown().await.unwrap();
+}

@@ -94,6 +94,15 @@ struct RequestSendTask {
     connection: Option<InterBrokerConnection>,
 }
 
+/// Whether a broker that answers so is not to be asked again: there is another controller, or the broker lives its next life
+/// already, or has heard of something later. Nobody else would tell it what it has to hear.
+fn is_final(error: ErrorCode) -> bool {
+    matches!(
+        error,
+        ErrorCode::STALE_CONTROLLER_EPOCH | ErrorCode::STALE_BROKER_EPOCH | ErrorCode::INVALID_UPDATE_VERSION
+    )
+}
+
 /// What a broker said.
 type Outcome = Result<Vec<(Arc<str>, i32)>, ErrorCode>;
 
@@ -103,6 +112,9 @@ impl RequestSendTask {
         while let Some(request) = inbox.recv().await {
             let outcome = loop {
                 match patience.wait_for(self.exchange(&request)).await {
+                    Some(Ok(Err(error))) if !is_final(error) => {
+                        tracing::info!(broker = request.broker, %error, "a broker does not obey yet");
+                    }
                     Some(Ok(outcome)) => break outcome,
                     Some(Err(error)) => {
                         tracing::debug!(broker = request.broker, %error, "a control request has to be sent again");

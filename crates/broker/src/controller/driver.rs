@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::ops::Range;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Weak};
 use std::time::Duration;
 
@@ -52,7 +53,9 @@ pub(crate) struct Controller {
     config: ControllerConfig,
     registry: Arc<ClusterRegistry>,
     delivery: Delivery,
+    /// Locked while the state is made durable.
     office: Mutex<Option<Office>>,
+    is_active: Arc<AtomicBool>,
     /// Counts the events of the office, for those who wait for one.
     events: watch::Sender<u64>,
     /// The origin of the engine's time.
@@ -65,6 +68,24 @@ struct Office {
     info: ControllerInfo,
     engine: ControllerEngine,
     channels: Option<ControllerChannelManager>,
+    _held: Held,
+}
+
+/// Says that the office is held, for as long as it is.
+#[derive(Debug)]
+struct Held(Arc<AtomicBool>);
+
+impl Held {
+    fn new(is_held: &Arc<AtomicBool>) -> Self {
+        is_held.store(true, Ordering::Release);
+        Self(is_held.clone())
+    }
+}
+
+impl Drop for Held {
+    fn drop(&mut self) {
+        self.0.store(false, Ordering::Release);
+    }
 }
 
 impl Controller {
@@ -78,6 +99,7 @@ impl Controller {
             registry,
             delivery,
             office: Mutex::new(None),
+            is_active: Arc::default(),
             events: watch::Sender::new(0),
             started: Instant::now(),
             own: own.clone(),
@@ -98,7 +120,8 @@ impl Controller {
                 Ok((info, state)) => {
                     tracing::info!(broker = own, epoch = info.epoch, "this broker is the controller");
                     let engine = ControllerEngine::elected(self.config.clone(), state);
-                    *office = Some(Office { info, engine, channels: self.channels() });
+                    let _held = Held::new(&self.is_active);
+                    *office = Some(Office { info, engine, channels: self.channels(), _held });
                 }
                 // Somebody was faster, or this broker's session has ended; the next view says which.
                 Err(error) => tracing::debug!(broker = own, %error, "not elected"),
@@ -133,12 +156,15 @@ impl Controller {
         let mut events = self.events.subscribe();
         loop {
             events.borrow_and_update();
-            let office = self.office.lock().as_ref().map(|office| office.engine.next_timeout());
-            let due = match office {
+            let controller = self.clone();
+            let look = move || controller.office.lock().as_ref().map(|office| office.engine.next_timeout());
+            let Ok(next) = blocking(look).await else { return };
+            let due = match next {
                 None => None,
                 // It was elected just now.
                 Some(None) => Some(self.started),
-                Some(Some(due)) => Some(self.started + due),
+                // One that is too far away never comes.
+                Some(Some(due)) => self.started.checked_add(due),
             };
             let due = async {
                 match due {
@@ -175,9 +201,10 @@ impl Controller {
     /// A broker has heard of a controller after that of this epoch.
     pub(super) async fn replaced(self: Arc<Self>, epoch: i32) {
         let done = blocking(move || {
-            let mut office = self.office.lock();
-            if office.as_ref().is_some_and(|office| office.info.epoch == epoch) {
-                *office = None;
+            let info = self.office.lock().as_ref().map(|office| office.info);
+            if let Some(info) = info.filter(|info| info.epoch == epoch) {
+                // If the broker was wrong there is no other one, and somebody has to be elected.
+                self.give_up(info);
             }
         });
         // Cancelled: the whole broker is ending.
@@ -196,9 +223,15 @@ impl Controller {
         matches!(self.delivery, Delivery::Local(_))
     }
 
-    /// Whether this broker holds the office.
+    /// Whether this broker holds the office. Waits for nothing.
     pub(crate) fn is_active(&self) -> bool {
-        self.office.lock().is_some()
+        self.is_active.load(Ordering::Acquire)
+    }
+
+    /// Keeps the controller from deciding, as one that has much to do.
+    #[cfg(test)]
+    pub(crate) fn busy(&self) -> impl Sized + '_ {
+        self.office.lock()
     }
 
     /// Creates topics, each on its own, and waits until everybody knows them and they are led, at most `wait`.
@@ -336,8 +369,22 @@ impl Controller {
         handle: impl FnOnce(&mut ControllerEngine) -> T + Send + 'static,
     ) -> Result<T, ControllerError> {
         let controller = self.clone();
-        let done = blocking(move || controller.transaction(controller.office.lock(), handle));
+        let done = blocking(move || {
+            controller.return_to_office();
+            controller.transaction(controller.office.lock(), handle)
+        });
         done.await.unwrap_or_else(|error| Err(failed(&error)))
+    }
+
+    /// A broker that is alone and had to resign, because its disk took no state, takes the office again: nobody else does,
+    /// and nobody tells it to.
+    fn return_to_office(&self) {
+        if let Delivery::Local(broker) = &self.delivery
+            && !self.is_active()
+        {
+            let view = self.registry.watch().borrow().clone();
+            self.registry_changed(&view, broker.broker_epoch());
+        }
     }
 
     fn transaction<T>(
@@ -345,7 +392,9 @@ impl Controller {
         mut office: MutexGuard<'_, Option<Office>>,
         handle: impl FnOnce(&mut ControllerEngine) -> T,
     ) -> Result<T, ControllerError> {
-        let Some(Office { engine, channels, info }) = office.as_mut() else { return Err(not_controller()) };
+        let Some(Office { engine, channels, info, .. }) = office.as_mut() else {
+            return Err(not_controller());
+        };
         let info = *info;
         let before = engine.clone();
         let answer = handle(engine);
@@ -411,7 +460,7 @@ impl Controller {
     /// Waits until all that was done to these topics has reached everybody; what has not in time is answered with
     /// REQUEST_TIMED_OUT, although it will.
     async fn settled<T>(
-        &self,
+        self: &Arc<Self>,
         names: Vec<String>,
         mut answers: Vec<Result<T, ControllerError>>,
         validate_only: bool,
@@ -420,19 +469,20 @@ impl Controller {
         if validate_only {
             return answers;
         }
+        let done = names.iter().zip(&answers).filter(|(_, answer)| answer.is_ok());
+        let mut left: Vec<String> = done.map(|(name, _)| name.clone()).rev().collect();
         let mut events = self.events.subscribe();
         let all = async {
-            for (name, _) in names.iter().zip(&answers).filter(|(_, answer)| answer.is_ok()) {
-                while !self.is_settled(name) {
-                    if events.changed().await.is_err() {
-                        return;
-                    }
+            loop {
+                left = self.clone().unsettled(std::mem::take(&mut left)).await;
+                if left.is_empty() || events.changed().await.is_err() {
+                    return;
                 }
             }
         };
         if timeout(wait, all).await.is_err() {
             for (name, answer) in names.iter().zip(&mut answers) {
-                if answer.is_ok() && !self.is_settled(name) {
+                if answer.is_ok() && !self.clone().unsettled(vec![name.clone()]).await.is_empty() {
                     let message = format!("Not every broker has heard of {name} in {wait:?}.");
                     *answer = Err(ControllerError { code: ErrorCode::REQUEST_TIMED_OUT, message });
                 }
@@ -441,9 +491,18 @@ impl Controller {
         answers
     }
 
-    /// Another controller tells everybody anyway.
-    fn is_settled(&self, topic: &str) -> bool {
-        self.office.lock().as_ref().is_none_or(|office| office.engine.is_settled(topic))
+    /// Topics without the last ones, as far as all that was done to them has reached everybody. Another controller tells
+    /// everybody anyway.
+    async fn unsettled(self: Arc<Self>, mut topics: Vec<String>) -> Vec<String> {
+        let look = move || {
+            let office = self.office.lock();
+            let is_settled =
+                |topic: &String| office.as_ref().is_none_or(|office| office.engine.is_settled(topic));
+            while topics.pop_if(|topic| is_settled(topic)).is_some() {}
+            topics
+        };
+        // Cancelled: the whole broker is ending.
+        blocking(look).await.unwrap_or_default()
     }
 }
 

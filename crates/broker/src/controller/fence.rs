@@ -42,11 +42,6 @@ impl ControlFence {
         self.hear(registration.controller_epoch);
     }
 
-    /// This life of the broker.
-    pub fn broker_epoch(&self) -> i64 {
-        self.broker_epoch
-    }
-
     /// Lets a request through, and remembers the epoch of its controller and its place in that one's order. Says whether the
     /// broker has to look which replicas it is to give up: when that controller is a new one, whose predecessor may have died
     /// before it told this broker; and when it is the first to be heard since the broker registered, because what the controller

@@ -48,27 +48,33 @@ impl Obedience {
         Self { fence, node_id, registry, replica_manager, metadata_cache, topic_configs }
     }
 
-    /// This life of the broker.
+    /// This life of the broker. Waits for nothing: a broker that has much to obey still says that it is there.
     pub(crate) fn broker_epoch(&self) -> i64 {
-        self.fence.lock().broker_epoch()
+        self.replica_manager.broker_epoch()
     }
 
-    /// The broker had to register again.
-    pub(crate) fn registered(&self, registration: Registration) {
-        let mut fence = self.fence.lock();
-        fence.registered(registration);
-        self.replica_manager.set_broker_epoch(registration.broker_epoch);
-        self.forget_strays();
+    /// Registers again, because the session has ended.
+    pub(crate) fn register_again(&self, info: BrokerInfo) -> Result<(), ClusterRegistryError> {
+        self.register(info, |_| {})
     }
 
-    /// Registers again, with a log directory that was recovered, and takes roles again. All of it under the fence: no role of
-    /// the earlier life may get at a log of the new one, and none of the new life may come too early and be refused.
+    /// Registers again, with a log directory that was recovered, and takes roles again.
     pub(crate) fn register_recovered(&self, info: BrokerInfo) -> Result<(), ClusterRegistryError> {
+        self.register(info, ReplicaManager::go_online)
+    }
+
+    /// All of it under the fence: no role of the earlier life may get at a log of the new one, and none of the new life may
+    /// come before what is left of topics that are gone has been given up, and be compared with that.
+    fn register(
+        &self,
+        info: BrokerInfo,
+        then: impl FnOnce(&ReplicaManager),
+    ) -> Result<(), ClusterRegistryError> {
         let mut fence = self.fence.lock();
         let registration = self.registry.register(info)?;
         fence.registered(registration);
         self.replica_manager.set_broker_epoch(registration.broker_epoch);
-        self.replica_manager.go_online();
+        then(&self.replica_manager);
         self.forget_strays();
         Ok(())
     }
@@ -199,6 +205,12 @@ impl Obedience {
             self.replica_manager.brokers_died(&died);
         }
         Ok(())
+    }
+
+    /// Keeps the broker from obeying, as one that has much to do.
+    #[cfg(test)]
+    pub(crate) fn busy(&self) -> impl Sized + '_ {
+        self.fence.lock()
     }
 
     fn admit(&self, stamp: ControlStamp) -> Result<MutexGuard<'_, ControlFence>, ErrorCode> {

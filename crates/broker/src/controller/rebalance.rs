@@ -21,11 +21,11 @@ impl ControllerEngine {
         let Some(rebalance) = self.config.leader_rebalance else { return };
         // The first look is early: a controller's election has often been a broker's death.
         let first = FIRST_LOOK.min(rebalance.check_interval);
-        let due = *self.next_rebalance.get_or_insert(now + first);
+        let due = *self.next_rebalance.get_or_insert(now.saturating_add(first));
         if now < due {
             return;
         }
-        self.next_rebalance = Some(now + rebalance.check_interval);
+        self.next_rebalance = Some(now.saturating_add(rebalance.check_interval));
         let unbalanced = self.unbalanced(rebalance.imbalance_percentage);
         if !unbalanced.is_empty() {
             // Who is not alive or not in sync is refused, and is looked at again next time.

@@ -4,6 +4,9 @@ use milena_protocol::{ErrorCode, Uuid};
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
+use std::time::Duration;
+
+use milena_storage::fs::MemoryFileSystem;
 
 use super::{
     ConfigChange, ConfigOp, ControlBody, ControllerConfig, ControllerEngine, ControllerState, CreateTopic,
@@ -11,6 +14,7 @@ use super::{
 };
 use crate::metadata_cache::{BrokerInfo, LEADER_DURING_DELETE, MetadataUpdate};
 use crate::registry::{RegisteredBroker, RegistryState, RegistryStore};
+use crate::{Broker, BrokerConfig};
 
 fn registered(ids: impl IntoIterator<Item = i32>, epoch: i64) -> BTreeMap<i32, RegisteredBroker> {
     let broker = |id| RegisteredBroker {
@@ -321,4 +325,16 @@ fn settings_change_all_together_or_not_at_all() {
     engine.handle_incremental_alter_configs("t", back, false).unwrap();
     let configs = &engine.state().topics["t"].configs;
     assert_eq!(configs.iter().collect::<Vec<_>>(), [(&"cleanup.policy".to_owned(), &"compact".to_owned())]);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_broker_that_is_alone_returns_to_the_office_that_it_had_to_give_up() {
+    let file_system = MemoryFileSystem::shared();
+    let broker = Broker::start(BrokerConfig { file_system, ..BrokerConfig::new("alone") }).await.unwrap();
+    let controller = broker.node().controller.clone();
+    controller.clone().replaced(1).await;
+    assert!(!controller.is_active());
+    controller.create_topics(vec![create("t")], false, Duration::from_secs(90)).await.remove(0).unwrap();
+    assert!(controller.is_active());
+    broker.shutdown().await.unwrap();
 }

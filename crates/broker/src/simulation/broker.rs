@@ -23,7 +23,7 @@ use crate::data_dir::DataDir;
 use crate::faults::BrokerFaults;
 use crate::kafka_apis::KafkaApis;
 use crate::leaving::move_leaderships_away;
-use crate::membership::Member;
+use crate::membership::{Beat, Member};
 use crate::metadata_cache::{BrokerEndpoint, BrokerInfo};
 use crate::network::{BoxFuture, Peer, Reply, RequestHandler};
 use crate::node::Node;
@@ -360,7 +360,10 @@ impl Membership {
 
     /// Says that the broker is there; registers again if the session has ended.
     pub fn beat(&self) {
-        self.member.beat();
+        if self.member.beat() == Beat::Alone {
+            let view = self.member.node.registry.watch().borrow().clone();
+            self.member.cluster_changed(&view);
+        }
     }
 }
 
