@@ -360,3 +360,42 @@ async fn each_listener_answers_with_its_own_address() {
     assert_eq!((external.brokers[0].host.as_str(), external.brokers[0].port), ("kafka.example", 9_999));
     assert_eq!(external.topics[0].partitions[0].error_code, ErrorCode::NONE);
 }
+
+#[tokio::test]
+async fn a_request_creates_no_more_partitions_than_kafka_allows_of_all_its_topics_together() {
+    let dir = tempfile::tempdir().unwrap();
+    let broker = start(dir.path()).await;
+    let mut client = Client::to(&broker).await;
+    let topic = |name: String, num_partitions| CreatableTopic {
+        name,
+        num_partitions,
+        replication_factor: 1,
+        ..Default::default()
+    };
+    let many = (0..50).map(|number| topic(format!("many{number}"), 10_000));
+    let one_more = [topic("half".to_owned(), 9_999), topic("one".to_owned(), 1), topic("more".to_owned(), 1)];
+    for topics in [many.collect(), one_more.to_vec()] {
+        let count = topics.len();
+        let response = client.call(7, &CreateTopicsRequest { topics, ..Default::default() }).await;
+        assert_eq!(response.topics.len(), count);
+        for topic in response.topics {
+            assert_eq!(topic.error_code, ErrorCode::POLICY_VIOLATION, "{topic:?}");
+        }
+    }
+    client.create_topic("a", 2, &[]).await;
+    client.create_topic("b", 2, &[]).await;
+    let grow = |name: &str, count| CreatePartitionsTopic { name: name.to_owned(), count, assignments: None };
+    let topics = vec![grow("a", 5_002), grow("b", 5_003)];
+    let response = client.call(3, &CreatePartitionsRequest { topics, ..Default::default() }).await;
+    let codes: Vec<_> = response.results.iter().map(|topic| topic.error_code).collect();
+    assert_eq!(codes, [ErrorCode::POLICY_VIOLATION; 2]);
+    // What is no growth counts for nothing.
+    let topics = vec![grow("a", 3), grow("b", 1), grow("nope", 10_000)];
+    let response = client.call(3, &CreatePartitionsRequest { topics, ..Default::default() }).await;
+    let codes: Vec<_> = response.results.iter().map(|topic| topic.error_code).collect();
+    let expected = [ErrorCode::NONE, ErrorCode::INVALID_PARTITIONS, ErrorCode::UNKNOWN_TOPIC_OR_PARTITION];
+    assert_eq!(codes, expected);
+    let all = client.call(12, &MetadataRequest { topics: None, ..Default::default() }).await;
+    let partitions = all.topics.iter().map(|topic| (topic.name.as_deref(), topic.partitions.len()));
+    assert_eq!(partitions.collect::<Vec<_>>(), [(Some("a"), 3), (Some("b"), 2)]);
+}

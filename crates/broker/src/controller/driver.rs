@@ -234,7 +234,8 @@ impl Controller {
         self.office.lock()
     }
 
-    /// Creates topics, each on its own, and waits until everybody knows them and they are led, at most `wait`.
+    /// Creates topics, each on its own unless they have too many partitions together, and waits until everybody knows them and
+    /// they are led, at most `wait`.
     pub(crate) async fn create_topics(
         self: &Arc<Self>,
         topics: Vec<CreateTopic>,
@@ -244,9 +245,10 @@ impl Controller {
         let count = topics.len();
         let names: Vec<String> = topics.iter().map(|topic| topic.name.clone()).collect();
         let handle = move |engine: &mut ControllerEngine| {
-            topics.into_iter().map(|topic| engine.handle_create_topic(topic, validate_only)).collect()
+            engine.check_total_created(&topics)?;
+            Ok(topics.into_iter().map(|topic| engine.handle_create_topic(topic, validate_only)).collect())
         };
-        let answers = self.run(handle).await.unwrap_or_else(|error| vec![Err(error); count]);
+        let answers = self.run(handle).await.flatten().unwrap_or_else(|error| vec![Err(error); count]);
         self.settled(names, answers, validate_only, wait).await
     }
 
@@ -269,7 +271,7 @@ impl Controller {
         self.settled(answers.iter().map(name).collect(), answers, false, wait).await
     }
 
-    /// Grows topics, each on its own, and waits as [`create_topics`](Self::create_topics) does.
+    /// Grows topics and waits, as [`create_topics`](Self::create_topics) does.
     pub(crate) async fn create_partitions(
         self: &Arc<Self>,
         topics: Vec<CreatePartitions>,
@@ -279,12 +281,14 @@ impl Controller {
         let count = topics.len();
         let names: Vec<String> = topics.iter().map(|topic| topic.name.clone()).collect();
         let handle = move |engine: &mut ControllerEngine| {
+            let wanted: Vec<_> = topics.iter().map(|topic| (topic.name.as_str(), topic.count)).collect();
+            engine.check_total_added(&wanted)?;
             let grow = |topic: CreatePartitions| {
                 engine.handle_create_partitions(&topic.name, topic.count, topic.assignments, validate_only)
             };
-            topics.into_iter().map(grow).collect()
+            Ok(topics.into_iter().map(grow).collect())
         };
-        let answers = self.run(handle).await.unwrap_or_else(|error| vec![Err(error); count]);
+        let answers = self.run(handle).await.flatten().unwrap_or_else(|error| vec![Err(error); count]);
         self.settled(names, answers, validate_only, wait).await
     }
 

@@ -14,7 +14,7 @@ use super::{
     TopicState, collide, validate_topic_name,
 };
 
-/// The most partitions that one topic may be created with, or grown by, at once
+/// The most partitions that one request may create, of all its topics together
 /// (`ReplicationControlManager.MAX_PARTITIONS_PER_BATCH`).
 const MAX_PARTITIONS_PER_REQUEST: usize = 10_000;
 
@@ -25,6 +25,7 @@ impl ControllerEngine {
         request: CreateTopic,
         validate_only: bool,
     ) -> Result<CreatedTopic, ControllerError> {
+        self.check_total_created(std::slice::from_ref(&request))?;
         self.check_new_name(&request.name)?;
         let configs = checked_configs(request.configs)?;
         let assignments = if request.assignments.is_empty() {
@@ -71,6 +72,7 @@ impl ControllerEngine {
             );
         };
         let current = topic.partitions.len();
+        self.check_total_added(&[(name, count)])?;
         let wanted = usize::try_from(count).unwrap_or(0);
         let added = match wanted.checked_sub(current) {
             None => {
@@ -87,7 +89,6 @@ impl ControllerEngine {
                     format!("Topic already has {current} partition(s)."),
                 );
             }
-            Some(added) if added > MAX_PARTITIONS_PER_REQUEST => return too_many_partitions(),
             Some(added) => added,
         };
         // One that is being reassigned has more replicas than it is to have.
@@ -116,6 +117,32 @@ impl ControllerEngine {
             self.store_partitions(name, topic, current);
         }
         Ok(())
+    }
+
+    /// Whether one request may create all of these (`ReplicationControlManager.validateTotalNumberOfPartitions`). Kafka asks
+    /// that before anything else, and answers for all topics alike.
+    ///
+    /// # Errors
+    /// POLICY_VIOLATION.
+    pub fn check_total_created(&self, topics: &[CreateTopic]) -> Result<(), ControllerError> {
+        check_total(topics.iter().map(|topic| match (topic.assignments.len(), topic.num_partitions) {
+            (0, -1) => self.config.default_partitions.try_into().unwrap_or(0),
+            (0, count) => count.try_into().unwrap_or(0),
+            (assigned, _) => assigned,
+        }))
+    }
+
+    /// The same for topics that are to have so many partitions. Kafka has no such check; there the request breaks off where
+    /// its records become too many (`QuorumController.MAX_RECORDS_PER_USER_OP`).
+    ///
+    /// # Errors
+    /// POLICY_VIOLATION.
+    pub fn check_total_added(&self, topics: &[(&str, i32)]) -> Result<(), ControllerError> {
+        check_total(topics.iter().map(|(name, count)| {
+            let current = self.state.topics.get(*name).map(|topic| topic.partitions.len());
+            let wanted = usize::try_from(*count).unwrap_or(0);
+            current.map_or(0, |current| wanted.saturating_sub(current))
+        }))
     }
 
     /// Deletes a topic and answers its name and id.
@@ -252,7 +279,6 @@ impl ControllerEngine {
     fn checked_partition_count(&self, asked: i32) -> Result<usize, ControllerError> {
         let count = if asked == -1 { self.config.default_partitions } else { asked };
         match usize::try_from(count) {
-            Ok(count) if count > MAX_PARTITIONS_PER_REQUEST => too_many_partitions(),
             Ok(count) if count > 0 => Ok(count),
             _ => refuse(
                 ErrorCode::INVALID_PARTITIONS,
@@ -279,9 +305,6 @@ impl ControllerEngine {
         factor: Option<usize>,
     ) -> Result<Vec<Vec<i32>>, ControllerError> {
         let invalid = |message: String| refuse(ErrorCode::INVALID_REPLICA_ASSIGNMENT, message);
-        if assignments.len() > MAX_PARTITIONS_PER_REQUEST {
-            return too_many_partitions();
-        }
         assignments.sort();
         let factor = factor.or(assignments.first().map(|(_, replicas)| replicas.len())).unwrap_or(0);
         for (expected, (partition, replicas)) in (0i32..).zip(&assignments) {
@@ -312,11 +335,16 @@ impl ControllerEngine {
     }
 }
 
-fn too_many_partitions<T>() -> Result<T, ControllerError> {
+fn check_total(partitions: impl Iterator<Item = usize>) -> Result<(), ControllerError> {
+    let total = partitions.fold(0, usize::saturating_add);
+    if total <= MAX_PARTITIONS_PER_REQUEST {
+        return Ok(());
+    }
     refuse(
         ErrorCode::POLICY_VIOLATION,
         format!(
-            "Excessively large number of partitions per request: at most {MAX_PARTITIONS_PER_REQUEST} are allowed."
+            "Excessively large number of partitions per request: {total}, but at most {MAX_PARTITIONS_PER_REQUEST} are \
+             allowed, of all its topics together."
         ),
     )
 }
