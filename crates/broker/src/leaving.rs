@@ -16,9 +16,17 @@ const RETRY_BACKOFF: Duration = Duration::from_millis(100);
 const REQUEST_TIMEOUT: Duration = Duration::from_secs(5);
 const VERSION: i16 = 3;
 
-/// Asks until nothing is left to move. A broker whose partitions nobody else can lead leaves nevertheless.
+/// Asks until nothing is left to move. A broker whose partitions nobody else can lead leaves nevertheless, and so does one
+/// that reaches nobody who could be asked.
 pub(crate) async fn move_leaderships_away(node: &Node) {
     for _ in 0..TRIES {
+        if node.faults.host.is_gone() {
+            tracing::info!(
+                broker = node.config.node_id,
+                "the controller is out of reach; no leadership moves"
+            );
+            return;
+        }
         let reason = match timeout(REQUEST_TIMEOUT, ask(node)).await {
             Ok(Ok(answer)) if !answer.error_code.is_ok() => answer.error_code.to_string(),
             Ok(Ok(answer)) if answer.remaining_partitions.is_empty() => return,

@@ -1,7 +1,9 @@
 //! Each fault, seen from a client and from the cluster.
 
+use std::future::poll_fn;
 use std::io::ErrorKind;
 use std::net::SocketAddr;
+use std::task::Poll;
 use std::time::Instant;
 
 use milena_protocol::messages::{ApiVersionsRequest, ProduceRequest};
@@ -12,6 +14,7 @@ use tokio::task::JoinHandle;
 
 use super::*;
 use crate::faults::FaultGuard;
+use crate::leaving::move_leaderships_away;
 use crate::network::InterBrokerConnection;
 use crate::test_cluster::{self, record};
 
@@ -126,6 +129,23 @@ async fn the_end_of_a_broker_in_a_black_hole_is_not_heard_of() {
     assert!(connect_to_it.await.unwrap().is_err());
     cluster.restart(2).await.unwrap();
     cluster.wait("a whole ISR", |cluster| cluster.isr("orders", 0).len() == 3).await.unwrap();
+    cluster.shutdown().await.unwrap();
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_broker_in_a_black_hole_stops_without_waiting_for_a_controller() {
+    let cluster = three_brokers().await;
+    let hole = cluster.black_hole(2).unwrap();
+    let node = cluster.brokers.lock()[&2].node().clone();
+    {
+        let mut leaving = std::pin::pin!(move_leaderships_away(&node));
+        let asks = poll_fn(|context| Poll::Ready(leaving.as_mut().poll(context).is_pending())).await;
+        assert!(!asks, "it asks a controller that it does not reach");
+    }
+    drop(node);
+    cluster.stop(2).await.unwrap();
+    drop(hole);
+    cluster.restart(2).await.unwrap();
     cluster.shutdown().await.unwrap();
 }
 
