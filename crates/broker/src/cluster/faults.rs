@@ -85,6 +85,7 @@ impl EmbeddedCluster {
     /// KAFKA_STORAGE_ERROR, and the controller gives what it led to other replicas in sync. The broker stays a member of the
     /// cluster. Some tenths of a second after the fault's end, or two seconds after that of a long one, it has recovered its
     /// logs, follows, and catches up. (A broker of Kafka whose only log directory has failed halts, and wants to be started.)
+    /// One that is killed or stopped meanwhile does not [`restart`](Self::restart) before the fault's end.
     ///
     /// # Errors
     /// [`ClusterError::UnknownBroker`].
@@ -94,7 +95,7 @@ impl EmbeddedCluster {
 
     /// A broker's disk does not sync: an fsync fails. Nobody knows then what is on the disk, so the log directory is out of
     /// service as in [`disk_full`](Self::disk_full), until the fault has ended and the logs were recovered from what is there.
-    /// It shows where there is an fsync, that is with each append under
+    /// It shows when the broker is to [`restart`](Self::restart), which it cannot, and where there is an fsync, that is with each append under
     /// [`FsyncPolicy::EveryBatch`](crate::FsyncPolicy::EveryBatch), else with each change of a role, in the background and when
     /// a segment is full.
     ///

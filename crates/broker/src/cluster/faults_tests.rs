@@ -150,6 +150,21 @@ async fn a_broker_in_a_black_hole_stops_without_waiting_for_a_controller() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_broker_does_not_start_on_a_disk_that_takes_nothing() {
+    let cluster = EmbeddedCluster::builder().brokers(2).start().await.unwrap();
+    type Fault = fn(&EmbeddedCluster, i32) -> Result<FaultGuard, ClusterError>;
+    for fault in [EmbeddedCluster::disk_full as Fault, EmbeddedCluster::fsync_fails] {
+        cluster.kill(2).unwrap();
+        let guard = fault(&cluster, 2).unwrap();
+        let refused = cluster.restart(2).await.unwrap_err();
+        assert!(matches!(refused, ClusterError::Broker { id: 2, .. }), "{refused}");
+        drop(guard);
+        cluster.restart(2).await.unwrap();
+    }
+    cluster.shutdown().await.unwrap();
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn the_port_of_a_killed_broker_refuses_connections_and_stays_its_own() {
     let cluster = EmbeddedCluster::builder().brokers(2).start().await.unwrap();
     let node = Arc::downgrade(cluster.brokers.lock()[&2].node());

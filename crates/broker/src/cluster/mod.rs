@@ -87,6 +87,8 @@ struct Member {
     faults: BrokerFaults,
     _ports: Arc<[Reservation]>,
 }
+    /// Held while it starts or stops in order, so that two callers do not do so at once.
+    turn: Arc<tokio::sync::Mutex<()>>,
 
 impl EmbeddedCluster {
     /// What a cluster is built with.
@@ -133,7 +135,10 @@ impl EmbeddedCluster {
             for listener in &mut config.listeners {
                 listener.bind = broker.listener_address(&listener.name).unwrap_or(listener.bind);
             }
-            cluster.members.insert(id, Member { config, bootstrap: broker.bootstrap(), faults, _ports });
+            cluster.members.insert(
+                id,
+                Member { config, bootstrap: broker.bootstrap(), faults, turn: Arc::default(), _ports },
+            );
             cluster.brokers.lock().insert(id, broker);
         }
         cluster.wait("a controller that every broker knows", Self::all_know_all).await?;
@@ -263,21 +268,23 @@ impl EmbeddedCluster {
     }
 
     /// Starts a broker that was killed or stopped, on its files and on its ports. When this returns it serves; what it
-    /// leads or follows it hears from the controller.
+    /// leads or follows it hears from the controller. When it is being stopped or restarted just now, that is waited for.
     ///
     /// # Errors
     /// [`ClusterError::UnknownBroker`], [`ClusterError::StillRunning`], [`ClusterError::Unreachable`] in a
-    /// [`black_hole`](Self::black_hole), and [`ClusterError::Broker`] when it does not start.
+    /// [`black_hole`](Self::black_hole), and [`ClusterError::Broker`] when it does not start: it does not while its
+    /// [`disk is full`](Self::disk_full) or [`does not sync`](Self::fsync_fails).
     pub async fn restart(&self, id: i32) -> Result<(), ClusterError> {
-        let Member { config, faults, .. } = self.member(id)?.clone();
+        let Member { config, faults, turn, .. } = self.member(id)?;
+        let _turn = turn.lock().await;
         if self.brokers.lock().contains_key(&id) {
             return Err(ClusterError::StillRunning(id));
+        let _turn = self.member(id)?.turn.lock().await;
         }
         if self.network.is_black_hole(id) {
             return Err(ClusterError::Unreachable(id));
         }
-        // Of two at once the second finds the directory in use.
-        let broker = self.start_broker(config, faults).await?;
+        let broker = self.start_broker(config.clone(), faults.clone()).await?;
         self.brokers.lock().insert(id, broker);
         Ok(())
     }
@@ -376,8 +383,8 @@ impl EmbeddedCluster {
         };
         let knows = |node: &Node| {
             let cache = node.metadata_cache.load();
-            let Some(topic) = cache.topic(topic) else { return false };
-            topic.partitions().iter().all(|partition| leads(partition.leader, partition.partition))
+            let Some(known) = cache.topic(topic) else { return false };
+            known.partitions().iter().all(|known| leads(&brokers, known.leader, topic, known.partition))
         };
         brokers.values().map(Broker::node).all(|node| is_away(node) || knows(node))
     }

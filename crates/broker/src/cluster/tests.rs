@@ -28,6 +28,19 @@ async fn a_topic_is_served_when_create_topic_returns() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_broker_is_started_and_stopped_by_one_caller_at_a_time() {
+    let cluster = EmbeddedCluster::builder().brokers(2).start().await.unwrap();
+    let (stopped, restarted) = tokio::join!(cluster.stop(2), cluster.restart(2));
+    stopped.unwrap();
+    restarted.unwrap();
+    cluster.kill(2).unwrap();
+    let (first, second) = tokio::join!(cluster.restart(2), cluster.restart(2));
+    first.unwrap();
+    assert!(matches!(second, Err(ClusterError::StillRunning(2))), "{second:?}");
+    cluster.shutdown().await.unwrap();
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_broker_returns_on_its_ports_and_what_is_asked_of_the_wrong_one_is_refused() {
     let cluster = EmbeddedCluster::builder().brokers(2).start().await.unwrap();
     let addresses = |cluster: &EmbeddedCluster| {
