@@ -39,6 +39,8 @@ const BROKER_DIR: &str = "broker-";
 
 /// How long the cluster may take for what it does by itself: several sessions, on a machine that is busy with other things.
 const PATIENCE: Duration = Duration::from_secs(30);
+/// How many partitions an error names.
+const MOST_NAMED: usize = 10;
 /// The brokers' caches tell nobody that they have changed; looking costs some atomic loads.
 const LOOK_EVERY: Duration = Duration::from_millis(2);
 
@@ -85,10 +87,10 @@ struct Member {
     config: BrokerConfig,
     bootstrap: String,
     faults: BrokerFaults,
-    _ports: Arc<[Reservation]>,
-}
     /// Held while it starts or stops in order, so that two callers do not do so at once.
     turn: Arc<tokio::sync::Mutex<()>>,
+    _ports: Arc<[Reservation]>,
+}
 
 impl EmbeddedCluster {
     /// What a cluster is built with.
@@ -198,10 +200,13 @@ impl EmbeddedCluster {
 
     /// Creates a topic. When this returns, every broker that runs, and is neither paused nor in a black hole, knows it, and every partition's leader serves it.
     ///
+    /// First it waits for the end of the sessions of brokers that were killed, are paused or in a black hole: until then the
+    /// controller would give them partitions.
+    ///
     /// # Errors
     /// [`ClusterError::Refused`] when the controller refuses, for instance because the topic exists or there are fewer
-    /// brokers than replicas; [`ClusterError::TimedOut`] when no controller is elected, or not every broker hears of the
-    /// topic; it may exist then.
+    /// brokers than replicas; [`ClusterError::TimedOut`] when no controller is elected, or a session is longer than half a
+    /// minute, or not every broker hears of the topic; it exists then, and the error names what is missing.
     pub async fn create_topic(
         &self,
         name: &str,
@@ -233,8 +238,9 @@ impl EmbeddedCluster {
         };
         let until = Instant::now() + PATIENCE;
         loop {
-            self.wait("a controller", |cluster| cluster.active_controller().is_some()).await?;
-            let Some((_, controller)) = self.active_controller() else { continue };
+            let what = "a controller that knows who is down, paused or in a black hole";
+            self.wait(what, |cluster| cluster.informed_controller().is_some()).await?;
+            let Some(controller) = self.informed_controller() else { continue };
             match controller.create_topics(vec![topic.clone()], false, PATIENCE).await.pop() {
                 // It lost the office between two lines; another one has it soon.
                 Some(Err(error)) if error.code == ErrorCode::NOT_CONTROLLER && Instant::now() < until => {}
@@ -245,7 +251,14 @@ impl EmbeddedCluster {
             }
         }
         // The controller waits for those that it has told. It may have died over it, or a leader.
-        self.wait(&format!("topic {name} on every broker"), |cluster| cluster.is_served(name)).await
+        let served = self.wait("", |cluster| cluster.is_served(name)).await;
+        served.map_err(|error| match error {
+            ClusterError::TimedOut { waited, .. } => {
+                let what = format!("topic {name} on every broker ({})", self.unserved(name).join("; "));
+                ClusterError::TimedOut { what, waited }
+            }
+            error => error,
+        })
     }
 
     /// Ends a broker as kill −9 ends a process: its tasks end where they are, its connections break, nothing is flushed.
@@ -264,6 +277,7 @@ impl EmbeddedCluster {
     /// As [`kill`](Self::kill); [`ClusterError::Broker`] when something cannot be made durable. The broker has stopped
     /// nevertheless.
     pub async fn stop(&self, id: i32) -> Result<(), ClusterError> {
+        let _turn = self.member(id)?.turn.lock().await;
         self.take(id)?.shutdown().await.map_err(|source| ClusterError::Broker { id, source })
     }
 
@@ -279,7 +293,6 @@ impl EmbeddedCluster {
         let _turn = turn.lock().await;
         if self.brokers.lock().contains_key(&id) {
             return Err(ClusterError::StillRunning(id));
-        let _turn = self.member(id)?.turn.lock().await;
         }
         if self.network.is_black_hole(id) {
             return Err(ClusterError::Unreachable(id));
@@ -364,6 +377,17 @@ impl EmbeddedCluster {
         acts.then(|| (id, node.controller.clone()))
     }
 
+    /// The controller, as soon as it counts nobody as alive who is away: such a broker would get partitions.
+    fn informed_controller(&self) -> Option<Arc<Controller>> {
+        let (id, controller) = self.active_controller()?;
+        let brokers = self.brokers.lock();
+        let cache = brokers.get(&id)?.node().metadata_cache.load();
+        let view = self.registry.watch().borrow().clone();
+        let counts = |id: &i32| cache.broker(*id).is_some() || view.brokers.contains_key(id);
+        let takes_part = |id: &i32| brokers.get(id).is_some_and(|broker| !is_away(broker.node()));
+        self.members.keys().all(|id| takes_part(id) || !counts(id)).then_some(controller)
+    }
+
     fn all_know_all(&self) -> bool {
         let brokers = self.brokers.lock();
         let knows_all = |broker: &Broker| {
@@ -376,11 +400,6 @@ impl EmbeddedCluster {
     /// Whether every broker that runs, and is neither paused nor in a black hole, knows who leads each partition of a topic, and those leaders know it too.
     fn is_served(&self, topic: &str) -> bool {
         let brokers = self.brokers.lock();
-        let leads = |id: i32, number: i32| {
-            let partition =
-                brokers.get(&id).map(|broker| broker.node().replica_manager.partition(topic, number));
-            matches!(partition, Some(Ok(partition)) if partition.check_leader(-1).is_ok())
-        };
         let knows = |node: &Node| {
             let cache = node.metadata_cache.load();
             let Some(known) = cache.topic(topic) else { return false };
@@ -388,6 +407,37 @@ impl EmbeddedCluster {
         };
         brokers.values().map(Broker::node).all(|node| is_away(node) || knows(node))
     }
+
+    /// What a topic lacks to be served, in words: the partitions that nobody leads, or else the brokers that do not know it.
+    fn unserved(&self, topic: &str) -> Vec<String> {
+        let state = self.registry.cluster_state();
+        let brokers = self.brokers.lock();
+        let partitions = state.topics.get(topic).map_or(&[][..], |topic| &topic.partitions);
+        let leaderless = (0..).zip(partitions).filter(|(number, partition)| {
+            let is_here = brokers.get(&partition.leader).is_some_and(|broker| !is_away(broker.node()));
+            !is_here || !leads(&brokers, partition.leader, topic, *number)
+        });
+        let mut lacking: Vec<String> = leaderless
+            .map(|(number, partition)| match partition.leader {
+                0.. => format!("partition {number} is to be led by broker {}", partition.leader),
+                _ => format!("partition {number} has no leader among brokers {:?}", partition.replicas),
+            })
+            .collect();
+        if lacking.is_empty() {
+            lacking.push("not every broker knows its leaders".to_owned());
+        }
+        if lacking.len() > MOST_NAMED {
+            let more = lacking.split_off(MOST_NAMED).len();
+            lacking.push(format!("and {more} more"));
+        }
+        lacking
+    }
+}
+
+/// Whether a broker leads a partition, and knows it.
+fn leads(brokers: &BTreeMap<i32, Broker>, id: i32, topic: &str, number: i32) -> bool {
+    let partition = brokers.get(&id).map(|broker| broker.node().replica_manager.partition(topic, number));
+    matches!(partition, Some(Ok(partition)) if partition.check_leader(-1).is_ok())
 }
 
 /// Whether a broker can take part in what the cluster does: one that cannot may not know yet that it has been replaced.

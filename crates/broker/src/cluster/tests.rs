@@ -28,6 +28,50 @@ async fn a_topic_is_served_when_create_topic_returns() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_new_topic_is_given_to_no_broker_that_is_away() {
+    let cluster =
+        EmbeddedCluster::builder().session_timeout(Duration::from_millis(400)).start().await.unwrap();
+    let without = async |id: i32, topic: &str| {
+        cluster.create_topic(topic, 6, 1).await.unwrap();
+        let leaders: Vec<_> = (0..6).map(|number| cluster.leader(topic, number)).collect();
+        assert!(leaders.iter().all(|leader| leader.is_some_and(|leader| leader != id)), "{id}: {leaders:?}");
+        let too_few = cluster.create_topic(&format!("{topic}-on-all"), 1, 3).await.unwrap_err();
+        assert!(
+            matches!(too_few, ClusterError::Refused { code: ErrorCode::INVALID_REPLICATION_FACTOR, .. }),
+            "{too_few}"
+        );
+    };
+    let controller = cluster.controller().unwrap();
+    let other = cluster.broker_ids().into_iter().find(|id| *id != controller).unwrap();
+    for id in [other, controller] {
+        cluster.pause(id).unwrap();
+        without(id, &format!("pause-{id}")).await;
+        cluster.resume(id).unwrap();
+        let all = |cluster: &EmbeddedCluster| cluster.registry.watch().borrow().brokers.len() == 3;
+        cluster.wait("its return", all).await.unwrap();
+        cluster.kill(id).unwrap();
+        without(id, &format!("kill-{id}")).await;
+        cluster.restart(id).await.unwrap();
+        let hole = cluster.black_hole(id).unwrap();
+        without(id, &format!("hole-{id}")).await;
+        drop(hole);
+        cluster.wait("its return", all).await.unwrap();
+    }
+    cluster.shutdown().await.unwrap();
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn what_a_topic_lacks_is_named() {
+    let cluster = EmbeddedCluster::builder().session_timeout(Duration::from_hours(1)).start().await.unwrap();
+    cluster.create_topic("orders", 3, 1).await.unwrap();
+    assert_eq!(cluster.unserved("orders"), ["not every broker knows its leaders"]);
+    let killed = cluster.leader("orders", 1).unwrap();
+    cluster.kill(killed).unwrap();
+    let lacking = format!("partition 1 is to be led by broker {killed}");
+    assert_eq!(cluster.unserved("orders"), [lacking]);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_broker_is_started_and_stopped_by_one_caller_at_a_time() {
     let cluster = EmbeddedCluster::builder().brokers(2).start().await.unwrap();
     let (stopped, restarted) = tokio::join!(cluster.stop(2), cluster.restart(2));
