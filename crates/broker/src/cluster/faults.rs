@@ -127,7 +127,7 @@ impl EmbeddedCluster {
     ///
     /// # Errors
     /// [`ClusterError::UnknownBroker`]; [`ClusterError::Cluster`] when the action is made for another API, or an error is
-    /// to be answered by an API that has none.
+    /// to be answered by an API that has none, or 0 requests are meant.
     pub fn intercept(
         &self,
         intercept: Intercept,

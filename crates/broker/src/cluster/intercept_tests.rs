@@ -104,6 +104,23 @@ async fn a_delayed_request_goes_on_when_the_guard_is_dropped() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn an_intercept_is_shown_with_what_is_left_of_it() {
+    let cluster = EmbeddedCluster::builder().brokers(1).start().await.unwrap();
+    let twice = Intercept::on(ApiKey::ApiVersions).times(2);
+    let _guard = cluster.intercept(twice, InterceptAction::disconnect()).unwrap();
+    for left in [
+        &["intercepts ApiVersions: disconnect (2 more)"][..],
+        &["intercepts ApiVersions: disconnect (1 more)"],
+        &[],
+    ] {
+        assert_eq!(cluster.faults(1).unwrap(), left);
+        let answer = connect(address(&cluster, 1)).await.call(0, &ApiVersionsRequest::default()).await;
+        assert_eq!(answer.is_ok(), left.is_empty());
+    }
+    cluster.shutdown().await.unwrap();
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn what_cannot_be_answered_is_said_at_once() {
     let cluster = EmbeddedCluster::builder().brokers(1).start().await.unwrap();
     let of_fetch = InterceptAction::change::<FetchRequest>(|_| ());
@@ -112,6 +129,9 @@ async fn what_cannot_be_answered_is_said_at_once() {
     let error = InterceptAction::error(ErrorCode::UNKNOWN_SERVER_ERROR);
     let refused = cluster.intercept(Intercept::on(DescribeConfigsRequest::API_KEY), error).unwrap_err();
     assert!(refused.to_string().contains("DescribeConfigs"), "{refused}");
+    let never = Intercept::on(ApiKey::Produce).times(0);
+    let refused = cluster.intercept(never, InterceptAction::disconnect()).unwrap_err();
+    assert!(refused.to_string().contains("first 0"), "{refused}");
     let nowhere = Intercept::on(ApiKey::Produce).broker(7);
     let refused = cluster.intercept(nowhere, InterceptAction::lose_answer()).unwrap_err();
     assert!(matches!(refused, ClusterError::UnknownBroker { id: 7, .. }), "{refused}");

@@ -55,7 +55,7 @@ impl Intercept {
         self
     }
 
-    /// Only the first so many.
+    /// Only the first so many, at least 1.
     pub fn times(mut self, times: u64) -> Self {
         self.times = Some(times);
         self
@@ -173,8 +173,13 @@ impl InterceptAction {
 pub(crate) enum BadIntercept {
     #[error("the action is for {action} requests, and the intercepted ones are {api}")]
     OtherApi { action: &'static str, api: &'static str },
-    #[error("no error can be answered to {0}: make the whole answer, with InterceptAction::answer")]
+    #[error(
+        "no error can be answered to {0} requests: delay or lose them, or disconnect; a program may make the whole answer, with \
+         InterceptAction::answer"
+    )]
     NoError(&'static str),
+    #[error("an intercept of the first 0 requests would do nothing: give it 1 or more")]
+    NoTimes,
 }
 
 /// The intercepts of a cluster.
@@ -218,6 +223,9 @@ impl Intercepts {
         if let Some(other) = action.api().filter(|other| *other != api) {
             return Err(BadIntercept::OtherApi { action: other.name(), api: api.name() });
         }
+        if intercept.times == Some(0) {
+            return Err(BadIntercept::NoTimes);
+        }
         let what = format!("intercepts {}: {:?}", api.name(), action.0);
         let action = match action.0 {
             Action::Error(code) => {
@@ -245,7 +253,13 @@ impl Intercepts {
     pub(crate) fn describe(&self, broker: i32) -> Vec<String> {
         let (_, entries) = &*self.state.lock();
         let mine = entries.values().filter(|entry| entry.intercept.broker.is_none_or(|id| id == broker));
-        mine.map(|entry| entry.what.clone()).collect()
+        let words = |Entry { what, intercept, .. }: &Entry| match intercept.times {
+            None => Some(what.clone()),
+            // It does nothing any more.
+            Some(0) => None,
+            Some(left) => Some(format!("{what} ({left} more)")),
+        };
+        mine.filter_map(words).collect()
     }
 
     #[cfg(test)]
