@@ -9,6 +9,7 @@ use tokio::task::JoinHandle;
 use tokio::time::{MissedTickBehavior, interval};
 
 use crate::blocking::blocking;
+use crate::clock::FOR_EVER;
 use crate::log_dir_failure::LogDirFailureHandler;
 use crate::node::Node;
 use crate::replica_manager::{Replication, ReplicationDeps};
@@ -91,7 +92,7 @@ impl Drop for Background {
 
 /// Does `work` on a blocking thread once in each `period`, never twice at a time.
 async fn every(period: Duration, node: Arc<Node>, work: fn(&Node)) {
-    let mut ticks = interval(period.max(Duration::from_millis(1)));
+    let mut ticks = interval(period.clamp(Duration::from_millis(1), FOR_EVER));
     ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
     // The first tick is at once; nothing is due before the first period is over.
     ticks.tick().await;

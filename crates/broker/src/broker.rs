@@ -1,10 +1,11 @@
 //! [`Broker`]: one node, from start to stop.
 
 use std::net::SocketAddr;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
+use milena_storage::fs::SharedFileSystem;
 use tokio::runtime::Handle;
 use tokio::time::{Instant, sleep};
 
@@ -83,13 +84,7 @@ impl Broker {
     /// taken, and whatever the disk says.
     pub async fn start(config: BrokerConfig) -> Result<Self, BrokerError> {
         config.validate()?;
-        let until = Instant::now() + PATIENCE;
-        let data_dir = loop {
-            match lock(&config).await {
-                Err(BrokerError::DataDirInUse { .. }) if Instant::now() < until => sleep(RETRY_EVERY).await,
-                other => break other?,
-            }
-        };
+        let data_dir = lock_soon(&config.file_system, &config.data_dir).await?;
         let faults = BrokerFaults::none(config.node_id);
         Self::start_on(config, data_dir, Cluster::Alone, faults).await
     }
@@ -102,13 +97,7 @@ impl Broker {
         faults: BrokerFaults,
     ) -> Result<Self, BrokerError> {
         config.validate()?;
-        let until = Instant::now() + PATIENCE;
-        let data_dir = loop {
-            match lock(&config).await {
-                Err(BrokerError::DataDirInUse { .. }) if Instant::now() < until => sleep(RETRY_EVERY).await,
-                other => break other?,
-            }
-        };
+        let data_dir = lock_soon(&config.file_system, &config.data_dir).await?;
         Self::start_on(config, data_dir, Cluster::Shared(registry), faults).await
     }
 
@@ -122,7 +111,7 @@ impl Broker {
         config.validate()?;
         let until = Instant::now() + JOIN_PATIENCE;
         loop {
-            let in_use = match lock(&config).await {
+            let in_use = match lock(&config.file_system, &config.data_dir).await {
                 Ok(data_dir) => {
                     let faults = BrokerFaults::none(config.node_id);
                     let broker = Self::start_on(config, data_dir, Cluster::Alone, faults).await?;
@@ -239,16 +228,12 @@ impl Broker {
         node.groups.stop_waiting();
         sockets.shutdown(DRAIN).await;
         drop(background);
-        if membership.is_some() {
-            drop(membership);
-            let (registry, id) = (node.registry.clone(), node.config.node_id);
-            if node.faults.host.is_gone() {
-                tracing::debug!(id, "the registry is out of reach; the session ends by itself");
-            } else if let Err(error) = registry.unregister(id, node.obedience.broker_epoch()) {
-                tracing::debug!(%error, "the session has ended already");
-            }
-        }
+        let is_member = membership.is_some();
+        drop(membership);
         let closed = blocking(move || {
+            if is_member {
+                leave(&node);
+            }
             node.replica_manager.checkpoint_high_watermarks();
             let logs = node.replica_manager.logs();
             logs.shutdown().map_err(|error| BrokerError::Log(error.to_string()))
@@ -259,8 +244,29 @@ impl Broker {
     }
 }
 
-async fn lock(config: &BrokerConfig) -> Result<DataDir, BrokerError> {
-    let (fs, path) = (config.file_system.clone(), config.data_dir.clone());
+/// Ends the session. Blocking.
+fn leave(node: &Node) {
+    let id = node.config.node_id;
+    if node.faults.host.is_gone() {
+        tracing::debug!(id, "the registry is out of reach; the session ends by itself");
+    } else if let Err(error) = node.registry.unregister(id, node.obedience.broker_epoch()) {
+        tracing::debug!(%error, "the session has ended already");
+    }
+}
+
+/// Takes a directory, which another broker may be giving up just now, or somebody be looking at.
+pub(crate) async fn lock_soon(fs: &SharedFileSystem, path: &Path) -> Result<DataDir, BrokerError> {
+    let until = Instant::now() + PATIENCE;
+    loop {
+        match lock(fs, path).await {
+            Err(BrokerError::DataDirInUse { .. }) if Instant::now() < until => sleep(RETRY_EVERY).await,
+            other => return other,
+        }
+    }
+}
+
+async fn lock(fs: &SharedFileSystem, path: &Path) -> Result<DataDir, BrokerError> {
+    let (fs, path) = (fs.clone(), path.to_owned());
     blocking(move || DataDir::lock(&fs, &path)).await
 }
 

@@ -2,9 +2,12 @@
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
-use std::time::{SystemTime, UNIX_EPOCH};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use crate::simulation;
+
+/// Nobody waits for longer. What is said to take longer takes so long, because timers have an end.
+pub(crate) const FOR_EVER: Duration = Duration::from_hours(24 * 365);
 
 /// Tells the time of day. Timeouts do not come from here but from tokio, whose clock tests can stop. Clones go wrong
 /// together.

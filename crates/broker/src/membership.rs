@@ -8,6 +8,7 @@ use tokio::task::JoinHandle;
 use tokio::time::{MissedTickBehavior, interval};
 
 use crate::blocking::blocking;
+use crate::clock::FOR_EVER;
 use crate::faults::Host;
 use crate::metadata_cache::BrokerInfo;
 use crate::node::Node;
@@ -77,7 +78,7 @@ impl Member {
     }
 
     async fn keep_session(&self, period: Duration, no_controller: &Notify) {
-        let mut heartbeats = interval(period.max(Duration::from_millis(1)));
+        let mut heartbeats = interval(period.clamp(Duration::from_millis(1), FOR_EVER));
         heartbeats.set_missed_tick_behavior(MissedTickBehavior::Delay);
         loop {
             heartbeats.tick().await;

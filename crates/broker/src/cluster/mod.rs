@@ -26,6 +26,7 @@ pub use self::builder::EmbeddedClusterBuilder;
 pub use self::error::ClusterError;
 use self::ports::Reservation;
 pub use self::status::{BrokerState, BrokerStatus};
+use crate::broker::lock_soon;
 use crate::controller::{Controller, CreateTopic};
 use crate::data_dir::{DataDir, RunningBroker};
 use crate::faults::{BrokerFaults, Intercepts, Network};
@@ -112,8 +113,8 @@ impl EmbeddedCluster {
         session_timeout: Duration,
     ) -> Result<Self, ClusterError> {
         let count = configs.len();
+        let data_dir = lock_soon(&fs, &dir).await?;
         let opened = tokio::task::spawn_blocking(move || {
-            let data_dir = DataDir::lock(&fs, &dir)?;
             check_place(&data_dir, count)?;
             let store = RegistryStore::new(fs, &dir, REGISTRY_OF_MANY);
             let registry = ClusterRegistry::open(store, RegistryConfig { session_timeout })?;

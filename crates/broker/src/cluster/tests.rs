@@ -202,3 +202,34 @@ async fn a_directory_is_a_clusters_or_a_brokers_and_others_find_who_serves_it() 
     let cluster = EmbeddedCluster::builder().data_dir(other.path()).start().await.unwrap_err();
     assert!(cluster.to_string().contains("a single broker"), "{cluster}");
 }
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn times_without_end_are_never() {
+    let never = |config: &mut BrokerConfig| {
+        config.retention_check_interval = Duration::MAX;
+        config.log_cleaner_backoff = Duration::MAX;
+        config.leader_imbalance_check_interval = Duration::MAX;
+    };
+    let builder = EmbeddedCluster::builder().brokers(2).session_timeout(Duration::MAX).configure(never);
+    let cluster = builder.start().await.unwrap();
+    cluster.create_topic("orders", 2, 2).await.unwrap();
+    // Nobody declares it dead, and it returns nevertheless.
+    cluster.kill(2).unwrap();
+    cluster.restart(2).await.unwrap();
+    cluster.wait("a whole ISR", |cluster| cluster.isr("orders", 0).len() == 2).await.unwrap();
+    cluster.shutdown().await.unwrap();
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_look_at_its_directory_keeps_no_cluster_from_starting() {
+    let dir = tempfile::tempdir().unwrap();
+    let fs = RealFileSystem::shared();
+    let looked_at = DataDir::lock(&fs, dir.path()).unwrap();
+    let start = EmbeddedCluster::builder().brokers(1).data_dir(dir.path()).start();
+    let end_of_look = async {
+        tokio::task::yield_now().await;
+        drop(looked_at);
+    };
+    let (started, ()) = tokio::join!(start, end_of_look);
+    started.unwrap().shutdown().await.unwrap();
+}

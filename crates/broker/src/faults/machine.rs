@@ -9,7 +9,7 @@ use tokio::sync::watch;
 use tokio::time::{Instant, timeout_at};
 
 use super::network::FaultId;
-use crate::clock::Clock;
+use crate::clock::{Clock, FOR_EVER};
 
 /// Something that is wrong with a machine.
 #[derive(Debug, Clone, Copy)]
@@ -87,12 +87,30 @@ impl Machine {
         let mut skew = 0_i64;
         for fault in faults() {
             match fault {
-                MachineFault::SlowDisk(by) => slow = slow.saturating_add(*by),
+                MachineFault::SlowDisk(by) => slow = slow.saturating_add(*by).min(FOR_EVER),
                 MachineFault::ClockSkew(ms) => skew = skew.saturating_add(*ms),
                 MachineFault::DiskFull | MachineFault::FsyncFails => {}
             }
         }
         self.append_delay.send_replace(slow);
         self.clock.set_skew(skew);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test(start_paused = true)]
+    async fn a_disk_that_is_slow_for_ever_is_until_it_is_healed() {
+        let machine = Machine::default();
+        for _ in 0..2 {
+            machine.begin(MachineFault::SlowDisk(Duration::MAX));
+        }
+        let heal = async {
+            tokio::task::yield_now().await;
+            machine.heal();
+        };
+        tokio::join!(machine.before_append(), heal);
     }
 }

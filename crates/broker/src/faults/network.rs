@@ -12,6 +12,7 @@ use tokio::time::Instant;
 
 use super::link::{Direction, Link};
 use super::listener_socket::ListenerSocket;
+use crate::clock::FOR_EVER;
 
 /// Something that is wrong with the network.
 #[derive(Debug, Clone)]
@@ -229,7 +230,7 @@ fn passage_of(state: &State, link: Link, direction: Direction) -> Passage {
         passage.is_cut |= fault.cuts(link, direction);
         match fault {
             NetFault::Delay(id, delay) if *id == link.owner() && direction == Direction::In => {
-                passage.delay = passage.delay.saturating_add(*delay);
+                passage.delay = passage.delay.saturating_add(*delay).min(FOR_EVER);
             }
             NetFault::Throttle(id, throttle) if *id == link.owner() => {
                 passage.throttles.push(throttle.clone());

@@ -105,3 +105,21 @@ async fn the_end_of_a_stream_is_as_late_as_its_bytes() {
     }
     assert_eq!(words, b"last words");
 }
+
+#[tokio::test]
+async fn a_delay_without_end_ends_with_its_fault() {
+    let network = Arc::new(Network::default());
+    let host = |broker| Host { broker, network: network.clone() };
+    let anywhere = SocketAddr::from((Ipv4Addr::LOCALHOST, 0));
+    let mut listener = host(2).bind("INTERNAL", anywhere, false).await.unwrap();
+    let port = listener.local_addr().unwrap().port();
+    let from = host(1);
+    let (connected, accepted) = tokio::join!(from.connect(2, "127.0.0.1", port), listener.accept());
+    let (mut connected, (mut accepted, _)) = (connected.unwrap(), accepted.unwrap());
+    let fault = network.begin(NetFault::Delay(2, Duration::MAX));
+    connected.write_all(&[1]).await.unwrap();
+    let late = tokio::time::timeout(Duration::from_millis(100), accepted.read_u8()).await;
+    assert!(late.is_err(), "{late:?}");
+    network.end(fault);
+    assert_eq!(accepted.read_u8().await.unwrap(), 1);
+}
