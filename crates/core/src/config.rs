@@ -326,7 +326,7 @@ impl ProducerConfig {
                     .map_err(|_| invalid(key, value, "`none`, `gzip`, `snappy`, `lz4` or `zstd`"))?;
             }
             // Kafka's −1: zlib's own default.
-            "compression.gzip.level" if value == "-1" => self.compression_gzip_level = None,
+            "compression.gzip.level" if value.trim() == "-1" => self.compression_gzip_level = None,
             "compression.gzip.level" => self.compression_gzip_level = level(key, value, Compression::Gzip)?,
             "compression.lz4.level" => self.compression_lz4_level = level(key, value, Compression::Lz4)?,
             "compression.zstd.level" => self.compression_zstd_level = level(key, value, Compression::Zstd)?,
@@ -454,24 +454,26 @@ fn distance(a: &str, b: &str) -> usize {
     row[b.len()]
 }
 
+// As Kafka's `ConfigDef.parseType`: blanks around numbers and truths mean nothing, nor do the letters' cases in the latter.
+
 fn millis(key: &str, value: &str) -> Result<Duration, ConfigError> {
     let expected = "a whole number of milliseconds, 0 or more";
-    value.parse().map(Duration::from_millis).map_err(|_| invalid(key, value, expected))
+    value.trim().parse().map(Duration::from_millis).map_err(|_| invalid(key, value, expected))
 }
 
 fn level(key: &str, value: &str, codec: Compression) -> Result<Option<i32>, ConfigError> {
     let levels = codec.levels().unwrap_or(0..=0);
     let expected =
         || invalid(key, value, format!("a whole number from {} to {}", levels.start(), levels.end()));
-    value.parse().ok().filter(|level| levels.contains(level)).map(Some).ok_or_else(expected)
+    value.trim().parse().ok().filter(|level| levels.contains(level)).map(Some).ok_or_else(expected)
 }
 
 fn boolean(key: &str, value: &str) -> Result<bool, ConfigError> {
-    value.parse().map_err(|_| invalid(key, value, "`true` or `false`"))
+    value.trim().to_ascii_lowercase().parse().map_err(|_| invalid(key, value, "`true` or `false`"))
 }
 
 fn number(key: &str, value: &str, min: usize, max: usize) -> Result<usize, ConfigError> {
-    let parsed = value.parse().ok().filter(|n| (min..=max).contains(n));
+    let parsed = value.trim().parse().ok().filter(|n| (min..=max).contains(n));
     parsed.ok_or_else(|| invalid(key, value, format!("a whole number from {min} to {max}")))
 }
 
@@ -499,6 +501,22 @@ mod tests {
     fn a_bad_value_says_what_is_expected() {
         let error = ProducerConfig::default().set("acks", "2").expect_err("invalid");
         assert_eq!(error.to_string(), "`acks=2`: expected `all`, `1` or `0`");
+    }
+
+    #[test]
+    fn blanks_around_numbers_mean_nothing_as_in_kafka() {
+        let mut config = ProducerConfig::default();
+        for (key, value) in [
+            ("linger.ms", " 7 "),
+            ("batch.size", "9\t"),
+            ("enable.idempotence", " False"),
+            ("compression.gzip.level", "3 "),
+        ] {
+            config.set(key, value).expect("valid");
+        }
+        let ProducerConfig { linger, batch_size, idempotence, compression_gzip_level, .. } = config;
+        assert_eq!((linger, batch_size, idempotence), (Duration::from_millis(7), 9, false));
+        assert_eq!(compression_gzip_level, Some(3));
     }
 
     #[test]
