@@ -122,7 +122,8 @@ impl Producer {
     ///
     /// # Errors
     /// [`SendError::WouldBlock`] when the topic is not known yet (it is asked for) or the buffer is full; otherwise as
-    /// for [`send`](Self::send).
+    /// for [`send`](Self::send). What the brokers have said against the topic or the partition is told as it was last heard,
+    /// and asked for anew.
     pub fn try_send(&self, record: Record<'_>) -> Result<Delivery, SendError> {
         if let Some(delivery) = self.append_to_open(&record) {
             return Ok(delivery);
@@ -135,7 +136,9 @@ impl Producer {
                 let mut wait = MetadataWait::new(record.topic, record.partition, Instant::FAR_FUTURE);
                 match wait.poll(self.shared.metadata(), now) {
                     Poll::Ready(Err(error)) => Err(error.into()),
-                    _ => Err(SendError::WouldBlock),
+                    _ => Err(wait
+                        .said_last(self.shared.metadata(), now)
+                        .map_or(SendError::WouldBlock, SendError::from)),
                 }
             }
         }
@@ -196,7 +199,8 @@ impl Producer {
                     let (mut wait, limit) = (wait, self.clock.to_tokio(deadline));
                     match tokio::time::timeout_at(limit, &mut wait).await {
                         Ok(Ok(reservation)) => Some(reservation),
-                        Ok(Err(PoolClosed)) => return Err(AppendError::Closed.into()),
+                        // Why no more records are taken, the next try is told.
+                        Ok(Err(PoolClosed)) => None,
                         Err(_) => return Err(self.buffer_full(&wait).into()),
                     }
                 }

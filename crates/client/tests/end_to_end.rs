@@ -135,6 +135,21 @@ async fn a_closed_producer_refuses_and_says_so() -> TestResult {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn who_never_waits_is_told_that_there_is_no_such_partition() -> TestResult {
+    let (broker, _dir) = broker().await?;
+    create(&broker.bootstrap(), "t", 2).await?;
+    let producer = Producer::builder().bootstrap(&broker.bootstrap()).build()?;
+    producer.send(Record::to("t").value("the topic is known from now on")).await?;
+    let refused = producer.try_send(Record::to("t").partition(2).value("v"));
+    let Err(SendError::Metadata(error @ MetadataError::PartitionOutOfRange { .. })) = refused else {
+        return Err(format!("{refused:?}").into());
+    };
+    assert!(error.to_string().contains("[0, 2)"), "{error}");
+    producer.close(LIMIT).await;
+    Ok(())
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn field_01_a_dead_bootstrap_address_is_named_in_the_error() -> TestResult {
     // Bound and closed again: nobody listens there.
     let address = std::net::TcpListener::bind("127.0.0.1:0")?.local_addr()?;

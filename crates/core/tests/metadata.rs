@@ -274,6 +274,13 @@ fn metadata_08_a_topic_error_reaches_only_those_who_wait_for_that_topic() {
     let mut client = Client::connected(peer, &config(1));
     let (outcome, _) = client.wait("secret", None, secs(60));
     assert_eq!(outcome, Err(MetadataError::TopicAuthorization { topic: "secret".into() }));
+    // Who does not wait is told what was said last.
+    let said_last = |topic, partition| {
+        let wait = MetadataWait::new(topic, partition, client.harness.now);
+        wait.said_last(client.handle.metadata(), client.harness.now)
+    };
+    assert_eq!(said_last("secret", None), outcome.err());
+    assert_eq!(said_last("mine", None), None);
     let (outcome, _) = client.wait("b@d", None, secs(60));
     assert_eq!(outcome, Err(MetadataError::InvalidTopic { topic: "b@d".into() }));
     assert_eq!(client.wait("mine", None, secs(60)).0, Ok(()));

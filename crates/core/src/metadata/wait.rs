@@ -140,21 +140,28 @@ impl MetadataWait {
         }
     }
 
+    /// What the last answer said against the topic or the partition, for those who do not wait for the next one. None when
+    /// it is only not known yet.
+    pub fn said_last(&self, metadata: &MetadataHandle, now: Instant) -> Option<MetadataError> {
+        let view = metadata.view();
+        self.refused(&view, &self.known(&view, now))
+    }
+
     /// What no further waiting helps against.
     fn hopeless(&self, view: &MetadataView, known: &Known) -> Option<MetadataError> {
-        let topic = Arc::clone(&self.topic);
         if let Some(reason) = &view.fatal {
             return Some(MetadataError::Fatal(Arc::clone(reason)));
         }
-        let code = view.topic_errors.get(&self.topic).copied();
-        if code == Some(ErrorCode::INVALID_TOPIC_EXCEPTION) {
-            return Some(MetadataError::InvalidTopic { topic });
-        }
+        let is_invalid = view.topic_errors.get(&self.topic) == Some(&ErrorCode::INVALID_TOPIC_EXCEPTION);
         // Anything else may have changed since somebody else was told.
-        if self.asked_at.is_none_or(|asked| view.version <= asked) {
-            return None;
-        }
-        match (known, code) {
+        let is_news = self.asked_at.is_some_and(|asked| view.version > asked);
+        if is_invalid || is_news { self.refused(view, known) } else { None }
+    }
+
+    fn refused(&self, view: &MetadataView, known: &Known) -> Option<MetadataError> {
+        let topic = Arc::clone(&self.topic);
+        match (known, view.topic_errors.get(&self.topic).copied()) {
+            (_, Some(ErrorCode::INVALID_TOPIC_EXCEPTION)) => Some(MetadataError::InvalidTopic { topic }),
             (Known::OutOfRange(count), _) => Some(MetadataError::PartitionOutOfRange {
                 topic,
                 partition: self.partition.unwrap_or_default(),
