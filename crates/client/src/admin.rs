@@ -148,6 +148,8 @@ impl OffsetSpec {
         match self {
             Self::Earliest => -2,
             Self::Latest => -1,
+            // Below 0 numbers mean something else; no record is as old.
+            Self::AtTimestamp(millis) if millis < 0 => 0,
             Self::AtTimestamp(millis) => millis,
         }
     }
@@ -188,6 +190,14 @@ impl AdminBuilder {
     /// Accepts answers that are larger than usual by so many bytes.
     pub(crate) fn accept_larger_by(mut self, bytes: usize) -> Self {
         self.config.max_response_size = self.config.max_response_size.saturating_add(bytes);
+        self
+    }
+
+    /// Suspects no broker that takes so much longer for an answer than usual: it was asked to, in long polls.
+    pub(crate) fn patient_for(mut self, time: Duration) -> Self {
+        if !self.config.suspicion_floor.is_zero() {
+            self.config.suspicion_floor += time;
+        }
         self
     }
 
@@ -553,6 +563,11 @@ fn not_controller(mut codes: impl Iterator<Item = ErrorCode>) -> ErrorCode {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn times_before_the_epoch_are_no_names_of_offsets() {
+        assert_eq!([-2, -1, 0, 1].map(|at| OffsetSpec::AtTimestamp(at).to_wire()), [0, 0, 0, 1]);
+    }
 
     #[test]
     fn a_broker_gets_no_longer_for_a_change_than_its_answer_is_waited_for() -> Result<(), BuildError> {

@@ -178,7 +178,7 @@ impl ConsumerBuilder {
         }
         // What is asked for must be accepted when it comes.
         let fetch_max = usize::try_from(self.fetch.max_bytes).unwrap_or(0);
-        let admin = self.client.accept_larger_by(fetch_max).build()?;
+        let admin = self.client.accept_larger_by(fetch_max).patient_for(self.fetch.max_wait).build()?;
         Ok(Consumer { admin, config: self.fetch, fetching: None })
     }
 }
@@ -195,6 +195,8 @@ pub struct Consumer {
 struct Fetching {
     fetched: mpsc::Receiver<Result<Fetched, ConsumeError>>,
     task: AbortHandle,
+    /// An error that nobody was told yet: who waits for it may give up while more is being found out about it.
+    failed: Option<ConsumeError>,
 }
 
 impl Drop for Fetching {
@@ -276,21 +278,29 @@ impl Consumer {
             out: send,
         };
         let task = tokio::spawn(fetcher.run()).abort_handle();
-        self.fetching = Some(Fetching { fetched, task });
+        self.fetching = Some(Fetching { fetched, task, failed: None });
         Ok(())
     }
 
-    /// The next answer of some partition: records, or only progress.
+    /// The next answer of some partition: records, or only progress. A call that is dropped before it ends loses nothing.
     ///
     /// # Errors
     /// [`ConsumeError`] of one partition; it is not read any further, the others are.
     pub async fn next(&mut self) -> Result<Fetched, ConsumeError> {
         let fetching = self.fetching.as_mut().ok_or(ConsumeError::NothingAssigned)?;
-        match fetching.fetched.recv().await {
-            Some(Err(error)) => Err(self.with_range(error).await),
-            Some(fetched) => fetched,
-            None => Err(ConsumeError::NothingAssigned),
+        let failed = match fetching.failed.clone() {
+            Some(failed) => failed,
+            None => match fetching.fetched.recv().await {
+                Some(Err(error)) => fetching.failed.insert(error).clone(),
+                Some(fetched) => return fetched,
+                None => return Err(ConsumeError::NothingAssigned),
+            },
+        };
+        let error = self.with_range(failed).await;
+        if let Some(fetching) = &mut self.fetching {
+            fetching.failed = None;
         }
+        Err(error)
     }
 
     /// Says what offsets there are, which the answer to a fetch does not.
@@ -581,7 +591,7 @@ impl Fetcher {
             let checked = batch.and_then(|batch| batch.check_crc().map(|()| batch));
             match checked {
                 Ok(batch) => {
-                    fetched.next_offset = fetched.next_offset.max(batch.header().last_offset() + 1);
+                    fetched.next_offset = fetched.next_offset.max(batch.header().next_offset());
                     fetched.batches.push(batch);
                 }
                 Err(source) => {
@@ -683,6 +693,38 @@ mod tests {
         let error = fetched.try_recv()?.expect_err("out of range");
         assert!(matches!(error, ConsumeError::OffsetOutOfRange { offset: 10, .. }), "{error}");
         Ok(())
+    }
+
+    #[tokio::test]
+    async fn an_error_is_told_to_who_asks_again() -> Result<(), Box<dyn std::error::Error>> {
+        let mut consumer = Consumer::builder().bootstrap("127.0.0.1:1").build()?;
+        let (out, fetched) = mpsc::channel(1);
+        let task = tokio::spawn(std::future::pending::<()>()).abort_handle();
+        consumer.fetching = Some(Fetching { fetched, task, failed: None });
+        let (topic, partition, offset) = (Arc::from("t"), 0, 7);
+        out.send(Err(ConsumeError::OffsetOutOfRange { topic, partition, offset, start: -1, end: -1 }))
+            .await?;
+        drop(out);
+        // Gives up while the leader is being asked what offsets there are.
+        assert!(tokio::time::timeout(Duration::ZERO, consumer.next()).await.is_err());
+        consumer.admin.close().await;
+        let error = consumer.next().await.expect_err("it is still to be told");
+        assert!(matches!(error, ConsumeError::Admin(_)), "{error}");
+        let error = consumer.next().await.expect_err("once");
+        assert!(matches!(error, ConsumeError::NothingAssigned), "{error}");
+        Ok(())
+    }
+
+    #[tokio::test]
+    async fn an_offset_beyond_all_is_survived() {
+        let (_engine, mut fetcher, mut fetched) = fetcher();
+        let mut batch = milena_protocol::records::BatchBuilder::new(Vec::new());
+        batch.append(0, None, Some(b"v"), &[]);
+        let seal = milena_protocol::records::Seal { base_offset: i64::MAX, ..Default::default() };
+        let records = Some(batch.seal(seal).into());
+        let data = PartitionData { records, ..Default::default() };
+        assert!(fetcher.take_partition(("t".into(), 0), 10, data).await.is_ok());
+        assert!(fetched.try_recv().is_ok_and(|fetched| fetched.is_ok_and(|f| f.next_offset == 10)));
     }
 
     #[tokio::test]
