@@ -11,6 +11,7 @@ use std::{
     sync::Arc,
     task::Poll,
     thread,
+    time::Duration,
 };
 
 use milena_core::{
@@ -22,7 +23,7 @@ use milena_core::{
 };
 use tokio::{
     sync::{mpsc, watch},
-    task::{AbortHandle, spawn_blocking},
+    task::{AbortHandle, spawn_blocking, yield_now},
     time::sleep_until,
 };
 
@@ -35,6 +36,12 @@ use crate::{
 const EVENT_QUEUE: usize = 1024;
 /// Events handled before the engine gets to act on them.
 const EVENTS_PER_TURN: usize = 256;
+
+/// A driver that wakes so long after it wanted to could not run, and nor could its connections.
+const LATE: Duration = Duration::from_millis(10);
+/// How often a late driver lets its connections run: once for the runtime to see which sockets have something, once for
+/// the connections to read it, and once for good measure.
+const YIELDS_WHEN_LATE: usize = 3;
 
 /// Why a client could not be made.
 #[derive(Debug, thiserror::Error)]
@@ -149,10 +156,9 @@ impl<E: Engine> Driver<E> {
 
     /// Until there is something for the engine to do; takes note of what has happened.
     async fn wait(&mut self, deadline: Option<Instant>) {
-        let deadline = deadline.map(|at| self.clock.to_tokio(at));
         let timeout = async {
             match deadline {
-                Some(at) => sleep_until(at).await,
+                Some(at) => sleep_until(self.clock.to_tokio(at)).await,
                 None => std::future::pending().await,
             }
         };
@@ -168,6 +174,13 @@ impl<E: Engine> Driver<E> {
             event = wake => event,
             () = timeout => None,
         };
+        // A process that stood still finds its timeouts over and the answers unread. Those come first, as in Kafka's client, or
+        // all brokers would be suspected, and their connections closed.
+        if deadline.is_some_and(|at| self.clock.now() >= at + LATE) {
+            for _ in 0..YIELDS_WHEN_LATE {
+                yield_now().await;
+            }
+        }
         let now = self.clock.now();
         let rest = std::iter::from_fn(|| self.events.try_recv().ok());
         for event in first.into_iter().chain(rest).take(EVENTS_PER_TURN) {
@@ -237,7 +250,11 @@ impl<E> Drop for Driver<E> {
 
 #[cfg(test)]
 mod tests {
-    use std::{collections::VecDeque, net::SocketAddr};
+    use std::{
+        collections::VecDeque,
+        io::{Read as _, Write as _},
+        net::SocketAddr,
+    };
 
     use milena_protocol::{Frame, encode_request, messages::MetadataRequest};
     use tokio::{io::AsyncReadExt, net::TcpListener};
@@ -288,6 +305,91 @@ mod tests {
         fn is_closed(&self) -> bool {
             self.closed
         }
+    }
+
+    /// Asks, makes its thread stand still until the answer is there and its timeout is over, and then looks what came first.
+    struct StandsStill {
+        clock: Arc<Clock>,
+        commands: VecDeque<Command>,
+        frame: Frame,
+        answered: Option<std::sync::mpsc::Receiver<()>>,
+        asked: bool,
+        timeout: Option<Instant>,
+        received: bool,
+        report: std::sync::mpsc::Sender<bool>,
+        closed: bool,
+    }
+
+    impl Engine for StandsStill {
+        fn handle_event(&mut self, event: Event, now: Instant) {
+            match event {
+                Event::Connected { connection } => {
+                    let frame = self.frame.clone();
+                    self.commands.push_back(Command::Transmit { connection, frame, notify: true });
+                }
+                Event::Transmitted { .. } => self.asked = true,
+                Event::Received { .. } => self.received = true,
+                _ => self.closed = true,
+            }
+        }
+
+        fn poll(&mut self, now: Instant) {
+            if self.timeout.is_some_and(|timeout| now >= timeout) {
+                let _ = self.report.send(self.received);
+                self.closed = true;
+            } else if let Some(answered) = self.answered.take_if(|_| self.asked) {
+                let timeout = now + Duration::from_millis(1);
+                self.timeout = Some(timeout);
+                let clock = Arc::clone(&self.clock);
+                // It runs in the driver's thread when the driver sleeps.
+                tokio::spawn(async move {
+                    let _ = answered.recv();
+                    while clock.now() < timeout + LATE * 2 {
+                        std::hint::spin_loop();
+                    }
+                });
+            }
+        }
+
+        fn poll_command(&mut self) -> Option<Command> {
+            self.commands.pop_front()
+        }
+
+        fn next_timeout(&self) -> Option<Instant> {
+            self.timeout
+        }
+
+        fn is_closed(&self) -> bool {
+            self.closed
+        }
+    }
+
+    #[test]
+    fn what_arrived_while_the_process_stood_still_comes_before_timeouts()
+    -> Result<(), Box<dyn std::error::Error>> {
+        let listener = std::net::TcpListener::bind("127.0.0.1:0")?;
+        let address = listener.local_addr()?;
+        let clock = Arc::new(Clock::new());
+        let ((tell, answered), (report, reported)) = (std::sync::mpsc::channel(), std::sync::mpsc::channel());
+        let connection = ConnectionId(1);
+        let engine = StandsStill {
+            clock: Arc::clone(&clock),
+            commands: VecDeque::from([Command::Connect { connection, node: 1, address }]),
+            frame: encode_request(&MetadataRequest::default(), 12, 1, None)?,
+            answered: Some(answered),
+            asked: false,
+            timeout: None,
+            received: false,
+            report,
+            closed: false,
+        };
+        let _driver = spawn("milena-test", engine, Arc::default(), clock, 1 << 20)?;
+        let (mut peer, _) = listener.accept()?;
+        peer.read_exact(&mut [0; 8])?;
+        peer.write_all(&[0, 0, 0, 4, 0, 0, 0, 1])?;
+        tell.send(())?;
+        assert!(reported.recv()?, "the timeout was over, and so it came first");
+        Ok(())
     }
 
     #[tokio::test]
