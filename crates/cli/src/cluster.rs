@@ -77,9 +77,9 @@ impl Cluster {
         })
     }
 
-    /// Whether it is a cluster of the user's, and not of a data directory.
-    pub(crate) fn is_remote(&self) -> bool {
-        self.origin == Origin::Remote
+    /// Whether it is a broker that was started for this command.
+    pub(crate) fn is_started(&self) -> bool {
+        matches!(self.origin, Origin::Started { .. })
     }
 
     /// bootstrap.servers.

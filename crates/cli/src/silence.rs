@@ -21,8 +21,8 @@ pub(crate) struct Limit {
 
 /// Says one line when no broker has answered by then. Ends by itself.
 pub(crate) fn tell_of(cluster: &Cluster, metadata: MetadataWatch, limit: Option<Limit>) {
-    // An embedded broker serves before anybody asks it; and the error is there as soon as this would be.
-    if !cluster.is_remote() || limit.is_some_and(|limit| limit.time <= SILENCE) {
+    // A broker that was started for this serves before anybody asks it; and the error is there as soon as this would be.
+    if cluster.is_started() || limit.is_some_and(|limit| limit.time <= SILENCE) {
         return;
     }
     let addresses = cluster.bootstrap().split(',').map(str::trim).filter(|address| !address.is_empty());

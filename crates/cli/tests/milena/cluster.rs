@@ -139,6 +139,20 @@ fn a_fault_that_nobody_would_see_is_said() {
 }
 
 #[test]
+#[test]
+fn a_cluster_whose_brokers_are_all_down_is_named_while_it_is_waited_for() {
+    let place = Place::new();
+    let (_cluster, bootstrap) = place.cluster();
+    for broker in ["1", "2", "3"] {
+        place.ok(&["cluster", "kill", broker]);
+    }
+    for command in [&["topics", "list"][..], &["metadata"], &["consume", "-t", "t"]] {
+        let told = place.start(command).first_error();
+        assert!(told.starts_with("milena: no broker has answered yet ("), "{told}");
+        assert!(bootstrap.split(',').all(|address| told.contains(address)), "{told}");
+    }
+}
+
 fn a_cluster_that_does_not_answer_is_not_waited_for_for_ever() {
     let place = Place::new();
     let (_cluster, _) = place.cluster();
