@@ -111,7 +111,7 @@ pub(crate) enum ClusterCommand {
         #[arg(long, value_name = "BROKER")]
         broker: Option<i32>,
         /// Only the first so many
-        #[arg(long, value_name = "N")]
+        #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
         times: Option<u64>,
     },
     /// End the faults of one broker, or all faults; killed and paused brokers stay as they are
