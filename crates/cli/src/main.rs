@@ -23,7 +23,6 @@ use std::{
     process::ExitCode,
 };
 
-use clap::Parser as _;
 use tracing_subscriber::EnvFilter;
 
 use crate::args::{Cli, Command, Global};
@@ -49,7 +48,7 @@ pub(crate) enum Outcome {
 }
 
 fn main() -> ExitCode {
-    let cli = Cli::parse();
+    let cli = Cli::from_command_line();
     init_log(&cli);
     let outcome = tokio::runtime::Builder::new_multi_thread()
         .enable_all()

@@ -10,7 +10,10 @@ mod topics;
 
 use std::path::PathBuf;
 
-use clap::{Args, Parser, Subcommand};
+use clap::{
+    ArgMatches, Args, CommandFactory as _, FromArgMatches as _, Parser, Subcommand, error::ErrorKind,
+    parser::ValueSource,
+};
 
 pub(crate) use crate::incident::IncidentArgs;
 pub(crate) use broker::BrokerArgs;
@@ -43,6 +46,31 @@ pub(crate) struct Cli {
     pub(crate) global: Global,
     #[command(subcommand)]
     pub(crate) command: Command,
+}
+
+impl Cli {
+    /// What was said on the command line. Help and errors end the process.
+    pub(crate) fn from_command_line() -> Self {
+        Self::from_matches(&Self::command().get_matches()).unwrap_or_else(|error| error.exit())
+    }
+
+    /// # Errors
+    /// The command has no use for what was said.
+    fn from_matches(matches: &ArgMatches) -> Result<Self, clap::Error> {
+        let cli = Self::from_arg_matches(matches)?;
+        // What is in the environment is for other commands.
+        let is_said = matches.value_source("bootstrap") == Some(ValueSource::CommandLine);
+        let own = match cli.command {
+            Command::Broker(_) => "`milena broker` runs brokers of its own, on a data directory (--data)",
+            Command::Cluster(_) => "`milena cluster` is for the cluster of a data directory (--data)",
+            _ => return Ok(cli),
+        };
+        if is_said && cli.global.bootstrap().is_some() {
+            let message = format!("{own}, and not for a bootstrap list: leave -b out\n");
+            return Err(Self::command().error(ErrorKind::ArgumentConflict, message));
+        }
+        Ok(cli)
+    }
 }
 
 /// Options that every command has.
@@ -81,8 +109,6 @@ pub(crate) enum Command {
 
 #[cfg(test)]
 mod tests {
-    use clap::CommandFactory as _;
-
     use super::*;
 
     #[test]
@@ -95,6 +121,11 @@ mod tests {
         for line in ["milena -b a:1 topics list", "milena topics list -b a:1"] {
             let cli = Cli::try_parse_from(line.split(' ')).unwrap();
             assert_eq!(cli.global.bootstrap(), Some("a:1"), "{line}");
+        }
+        for line in ["milena -b a:1 cluster status", "milena cluster status -b a:1", "milena broker -b a:1"] {
+            let matches = Cli::command().try_get_matches_from(line.split(' ')).unwrap();
+            let refused = Cli::from_matches(&matches).unwrap_err().to_string();
+            assert!(refused.contains("leave -b out"), "{line}: {refused}");
         }
         let cli = Cli::try_parse_from(["milena", "-b", " ", "topics", "list"]).unwrap();
         assert_eq!(cli.global.bootstrap(), None);

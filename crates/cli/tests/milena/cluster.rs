@@ -184,6 +184,8 @@ fn what_cannot_be_done_is_said() {
     assert!(no_error.contains("DescribeConfigs") && no_error.contains("delay or lose"), "{no_error}");
     place.run(&["cluster", "intercept", "Produce", "error=NONSENSE"]).error(2);
     place.run(&["cluster", "intercept", "Produce", "disconnect", "--times", "0"]).error(2);
+    let elsewhere = place.run(&["cluster", "status", "-b", "127.0.0.1:9"]).error(2);
+    assert!(elsewhere.contains("leave -b out") && elsewhere.contains("--data"), "{elsewhere}");
     place.run(&["cluster", "delay", "1", "soon"]).error(2);
     let second = place.run(&["broker", "--brokers", "3", "--port", "0"]);
     assert_eq!(second.status.code(), Some(1));
