@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use milena_storage::fs::{RealFileSystem, SharedFileSystem};
-use milena_storage::{FsyncPolicy, LogConfig};
+use milena_storage::{ConfigKey, FsyncPolicy, LogConfig};
 
 use crate::BrokerError;
 
@@ -219,5 +219,39 @@ impl Default for SocketConfig {
             max_pipelined_requests: 64,
             max_pipelined_bytes: 4 * 1024 * 1024,
         }
+    }
+}
+
+/// The setting of topics whose default a broker has under this name (`ServerTopicConfigSynonyms`): `segment.bytes` for
+/// `log.segment.bytes`.
+#[must_use]
+pub fn topic_setting(broker_name: &str) -> Option<&'static str> {
+    ConfigKey::all().iter().map(|key| key.name).find(|name| self::broker_name(name) == broker_name)
+}
+
+/// What a topic's setting is called in the broker's configuration (`ServerTopicConfigSynonyms`).
+pub(crate) fn broker_name(topic_name: &'static str) -> &'static str {
+    match topic_name {
+        "cleanup.policy" => "log.cleanup.policy",
+        "delete.retention.ms" => "log.cleaner.delete.retention.ms",
+        "file.delete.delay.ms" => "log.segment.delete.delay.ms",
+        "flush.messages" => "log.flush.interval.messages",
+        "flush.ms" => "log.flush.interval.ms",
+        "index.interval.bytes" => "log.index.interval.bytes",
+        "max.compaction.lag.ms" => "log.cleaner.max.compaction.lag.ms",
+        "max.message.bytes" => "message.max.bytes",
+        "message.timestamp.after.max.ms" => "log.message.timestamp.after.max.ms",
+        "message.timestamp.before.max.ms" => "log.message.timestamp.before.max.ms",
+        "message.timestamp.type" => "log.message.timestamp.type",
+        "min.cleanable.dirty.ratio" => "log.cleaner.min.cleanable.ratio",
+        "min.compaction.lag.ms" => "log.cleaner.min.compaction.lag.ms",
+        "preallocate" => "log.preallocate",
+        "retention.bytes" => "log.retention.bytes",
+        "retention.ms" => "log.retention.ms",
+        "segment.bytes" => "log.segment.bytes",
+        "segment.index.bytes" => "log.index.size.max.bytes",
+        "segment.jitter.ms" => "log.roll.jitter.ms",
+        "segment.ms" => "log.roll.ms",
+        same => same,
     }
 }

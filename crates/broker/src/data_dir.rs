@@ -3,8 +3,8 @@
 //! ```text
 //! .lock             locked by the operating system while a broker runs, however it ends
 //! milena.json       where that broker listens; written when it serves, removed when it stops
-//! controller.json   the controller's state, see `controller::store`
-//! TOPIC-PARTITION/  a log each, in Kafka's format
+//! controller.json   the registry of a broker that is alone, see `registry::store`
+//! logs/             TOPIC-PARTITION/ each with a log, in Kafka's format
 //! ```
 
 use std::io;

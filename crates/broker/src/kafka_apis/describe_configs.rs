@@ -13,7 +13,7 @@ use milena_protocol::{ErrorCode, VersionRange};
 use milena_storage::{ConfigKey, ConfigType, LogConfig};
 
 use super::RequestContext;
-use crate::config::BrokerConfig;
+use crate::config::{BrokerConfig, broker_name};
 use crate::controller::validate_topic_name;
 
 pub(super) const VERSIONS: VersionRange = VersionRange::new(1, 4);
@@ -227,32 +227,5 @@ fn type_code(config_type: ConfigType) -> i8 {
         ConfigType::Long => 5,
         ConfigType::Double => 6,
         ConfigType::List => 7,
-    }
-}
-
-/// What a topic's setting is called in the broker's configuration (`ServerTopicConfigSynonyms`).
-fn broker_name(topic_name: &'static str) -> &'static str {
-    match topic_name {
-        "cleanup.policy" => "log.cleanup.policy",
-        "delete.retention.ms" => "log.cleaner.delete.retention.ms",
-        "file.delete.delay.ms" => "log.segment.delete.delay.ms",
-        "flush.messages" => "log.flush.interval.messages",
-        "flush.ms" => "log.flush.interval.ms",
-        "index.interval.bytes" => "log.index.interval.bytes",
-        "max.compaction.lag.ms" => "log.cleaner.max.compaction.lag.ms",
-        "max.message.bytes" => "message.max.bytes",
-        "message.timestamp.after.max.ms" => "log.message.timestamp.after.max.ms",
-        "message.timestamp.before.max.ms" => "log.message.timestamp.before.max.ms",
-        "message.timestamp.type" => "log.message.timestamp.type",
-        "min.cleanable.dirty.ratio" => "log.cleaner.min.cleanable.ratio",
-        "min.compaction.lag.ms" => "log.cleaner.min.compaction.lag.ms",
-        "preallocate" => "log.preallocate",
-        "retention.bytes" => "log.retention.bytes",
-        "retention.ms" => "log.retention.ms",
-        "segment.bytes" => "log.segment.bytes",
-        "segment.index.bytes" => "log.index.size.max.bytes",
-        "segment.jitter.ms" => "log.roll.jitter.ms",
-        "segment.ms" => "log.roll.ms",
-        same => same,
     }
 }

@@ -2,7 +2,7 @@
 
 use std::{str::FromStr, time::Duration};
 
-use milena_broker::{BrokerConfig, ReplicaSelector};
+use milena_broker::{BrokerConfig, ReplicaSelector, config::topic_setting};
 
 /// Sets one property. What a topic can set for itself has the broker's name for it too: `log.segment.bytes` is every
 /// topic's `segment.bytes`.
@@ -101,17 +101,12 @@ const REPLICA_SELECTORS: [(&str, ReplicaSelector); 2] = [
     ("org.apache.kafka.common.replica.RackAwareReplicaSelector", ReplicaSelector::RackAware),
 ];
 
-/// The broker's name for a topic's setting, and what its value is multiplied by.
+/// The broker's further names for a topic's setting, and what their values are multiplied by.
 const LOG_KEYS: &[(&str, &str, i64)] = &[
-    ("message.max.bytes", "max.message.bytes", 1),
-    ("min.insync.replicas", "min.insync.replicas", 1),
-    ("log.roll.ms", "segment.ms", 1),
     ("log.roll.hours", "segment.ms", 3_600_000),
+    ("log.roll.jitter.hours", "segment.jitter.ms", 3_600_000),
     ("log.retention.minutes", "retention.ms", 60_000),
     ("log.retention.hours", "retention.ms", 3_600_000),
-    ("log.index.size.max.bytes", "segment.index.bytes", 1),
-    ("log.flush.interval.messages", "flush.messages", 1),
-    ("log.flush.interval.ms", "flush.ms", 1),
 ];
 
 fn set_log(config: &mut BrokerConfig, key: &str, value: &str) -> Result<(), String> {
@@ -119,11 +114,8 @@ fn set_log(config: &mut BrokerConfig, key: &str, value: &str) -> Result<(), Stri
     let known = LOG_KEYS.iter().find(|(name, ..)| *name == key);
     let (topic_key, factor) = match known {
         Some((_, topic_key, factor)) => (*topic_key, *factor),
-        None => (key.strip_prefix("log.").ok_or_else(unknown)?, 1),
+        None => (topic_setting(key).ok_or_else(unknown)?, 1),
     };
-    if config.log.get(topic_key).is_none() {
-        return Err(unknown());
-    }
     let scaled = match (factor, value.parse::<i64>()) {
         // Kafka's −1 for "without limit" has no unit.
         (2.., Ok(n)) if n >= 0 => n.checked_mul(factor).map_or_else(|| value.to_owned(), |n| n.to_string()),
@@ -161,6 +153,9 @@ mod tests {
             ("log.segment.bytes", "1048576"),
             ("log.retention.hours", "2"),
             ("message.max.bytes", "2000000"),
+            ("unclean.leader.election.enable", "true"),
+            ("log.cleaner.min.compaction.lag.ms", "7"),
+            ("log.roll.jitter.hours", "1"),
             ("connections.max.idle.ms", "5000"),
             ("log.cleaner.backoff.ms", "250"),
             ("offsets.topic.num.partitions", "50"),
@@ -177,6 +172,9 @@ mod tests {
         assert_eq!(config.log.segment_bytes, 1_048_576);
         assert_eq!(config.log.retention_ms, 7_200_000);
         assert_eq!(config.log.max_message_bytes, 2_000_000);
+        assert!(config.log.unclean_leader_election_enable);
+        assert_eq!(config.log.get("min.compaction.lag.ms").as_deref(), Some("7"));
+        assert_eq!(config.log.get("segment.jitter.ms").as_deref(), Some("3600000"));
         assert_eq!(config.socket.connections_max_idle, Duration::from_secs(5));
         assert_eq!(config.log_cleaner_backoff, Duration::from_millis(250));
         assert_eq!((config.offsets_topic_num_partitions, config.offsets_topic_replication_factor), (50, 2));
@@ -193,6 +191,10 @@ mod tests {
         let error = |key, value| set(&mut config(), key, value).unwrap_err();
         assert_eq!(error("nonsense", "1"), "unknown broker setting `nonsense`");
         assert_eq!(error("log.nonsense", "1"), "unknown broker setting `log.nonsense`");
+        assert_eq!(
+            error("log.min.compaction.lag.ms", "1"),
+            "unknown broker setting `log.min.compaction.lag.ms`"
+        );
         assert_eq!(error("num.partitions", "0"), "`num.partitions=0`: expected a number, 1 or more");
         assert!(error("socket.request.max.bytes", "0").contains("1 or more"));
         assert_eq!(error("delete.topic.enable", "yes"), "`delete.topic.enable=yes`: expected true or false");

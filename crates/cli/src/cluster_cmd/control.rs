@@ -51,7 +51,7 @@ pub(super) struct Place {
 }
 
 impl Place {
-    /// A place for the socket of the one cluster that runs on `dir`.
+    /// A place for the socket of the one cluster that runs on `dir`, which the caller holds: what is there is stale.
     ///
     /// # Errors
     /// The system's.
@@ -59,6 +59,8 @@ impl Place {
         Self::remove_stale(dir);
         let dir = dir.canonicalize()?;
         let mut place = Self { socket: dir.join(SOCKET), pointer: dir.join(POINTER), own_dir: None };
+        // Also where nothing points to it any more.
+        let _ = fs::remove_file(&place.socket);
         if place.socket.as_os_str().len() > MAX_PATH {
             let own_dir = short_dir()?;
             place.socket = own_dir.join(SOCKET);
@@ -132,6 +134,10 @@ mod tests {
         assert_eq!(Place::find(dir.path()), Some(near.socket.clone()));
         drop(near);
         assert_eq!(Place::find(dir.path()), None);
+        fs::write(dir.path().join(SOCKET), "").unwrap();
+        let again = Place::make(dir.path()).unwrap();
+        assert!(!again.socket.exists(), "what nobody listens on would be in the way");
+        drop(again);
 
         let deep = dir.path().join("d".repeat(60)).join("e".repeat(60));
         fs::create_dir_all(&deep).unwrap();

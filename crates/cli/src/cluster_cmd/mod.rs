@@ -60,6 +60,12 @@ fn ask(dir: &Path, command: &ClusterCommand) -> anyhow::Result<Answer> {
         DataDirState::Free => return Err(no_cluster(dir)),
     };
     let Some(socket) = socket else {
+        if EmbeddedCluster::size_of(dir).is_some() {
+            return Err(anyhow!(
+                "the cluster on {} has no control socket: it is starting or stopping, or runs in a program of its own",
+                dir.display()
+            ));
+        }
         return Err(anyhow!(
             "a single broker runs on {}, not a cluster: start one on another directory, with `milena broker \
              --brokers 3 --data DIR`",

@@ -190,6 +190,11 @@ fn what_cannot_be_done_is_said() {
     let second = place.run(&["broker", "--brokers", "3", "--port", "0"]);
     assert_eq!(second.status.code(), Some(1));
     assert!(second.stderr.contains("in use"), "{}", second.stderr);
+    // As that of a program that has the brokers inside.
+    let (pointer, elsewhere) = (place.data().join("milena.control"), place.data().join("elsewhere"));
+    std::fs::rename(&pointer, &elsewhere).unwrap();
+    assert!(error(&["status"]).contains("has no control socket"), "{}", error(&["status"]));
+    std::fs::rename(&elsewhere, &pointer).unwrap();
     cluster.signal(Signal::INT);
     assert!(cluster.finish().status.success());
 
