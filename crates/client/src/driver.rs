@@ -321,7 +321,7 @@ mod tests {
     }
 
     impl Engine for StandsStill {
-        fn handle_event(&mut self, event: Event, now: Instant) {
+        fn handle_event(&mut self, event: Event, _: Instant) {
             match event {
                 Event::Connected { connection } => {
                     let frame = self.frame.clone();
