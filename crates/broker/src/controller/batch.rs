@@ -8,7 +8,7 @@ use super::StopReplicaPartition;
 pub(super) type Partitions = BTreeMap<String, BTreeSet<i32>>;
 
 /// What one event changed. It is all in the state already.
-#[derive(Debug, Default)]
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub(super) struct Batch {
     /// Brokers that hear of everything.
     pub(super) joined: BTreeSet<i32>,
@@ -43,5 +43,27 @@ impl Batch {
 
     pub(super) fn stop(&mut self, broker: i32, topic: &str, partition: StopReplicaPartition) {
         self.stopped.entry(broker).or_default().entry(topic.to_owned()).or_default().push(partition);
+    }
+
+    /// Adds what a later event changed.
+    pub(super) fn merge(&mut self, later: &Self) {
+        self.joined.extend(&later.joined);
+        self.brokers_changed |= later.brokers_changed;
+        self.configs.extend(later.configs.iter().cloned());
+        self.deleted.extend(later.deleted.iter().cloned());
+        merge_partitions(&mut self.changed, &later.changed);
+        merge_partitions(&mut self.announced, &later.announced);
+        for (broker, topics) in &later.stopped {
+            let stopped = self.stopped.entry(*broker).or_default();
+            for (topic, partitions) in topics {
+                stopped.entry(topic.clone()).or_default().extend(partitions);
+            }
+        }
+    }
+}
+
+fn merge_partitions(own: &mut Partitions, later: &Partitions) {
+    for (topic, partitions) in later {
+        own.entry(topic.clone()).or_default().extend(partitions);
     }
 }

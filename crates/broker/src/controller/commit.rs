@@ -12,9 +12,25 @@ use super::{
 use crate::metadata_cache::{LEADER_DURING_DELETE, MetadataUpdate, PartitionUpdate, TopicUpdate};
 
 impl ControllerEngine {
+    /// Decides several things that one request wants, and tells everybody of all of them at once: who is told of each on its
+    /// own has work that grows with the square of their number. Only for decisions that do not ask who has heard of earlier
+    /// ones.
+    pub fn together<T>(&mut self, decide: impl FnOnce(&mut Self) -> T) -> T {
+        self.gathered = Some(Batch::default());
+        let answer = decide(self);
+        let batch = self.gathered.take().filter(|batch| *batch != Batch::default());
+        if let Some(batch) = batch {
+            self.commit(&batch);
+        }
+        answer
+    }
+
     /// Has the state made durable, and then everybody told what concerns them: replicas first, so that as few as possible
     /// hear of a leader that does not lead yet, then the metadata caches, and only then logs are deleted.
     pub(super) fn commit(&mut self, batch: &Batch) {
+        if let Some(gathered) = &mut self.gathered {
+            return gathered.merge(batch);
+        }
         self.effects.push_back(Effect::Persist);
         let joined = !batch.joined.is_empty();
         for (name, topic) in &self.state.topics {

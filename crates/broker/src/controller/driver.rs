@@ -246,7 +246,9 @@ impl Controller {
         let names: Vec<String> = topics.iter().map(|topic| topic.name.clone()).collect();
         let handle = move |engine: &mut ControllerEngine| {
             engine.check_total_created(&topics)?;
-            Ok(topics.into_iter().map(|topic| engine.handle_create_topic(topic, validate_only)).collect())
+            Ok(engine.together(|engine| {
+                topics.into_iter().map(|topic| engine.handle_create_topic(topic, validate_only)).collect()
+            }))
         };
         let answers = self.run(handle).await.flatten().unwrap_or_else(|error| vec![Err(error); count]);
         self.settled(names, answers, validate_only, wait).await
@@ -260,7 +262,7 @@ impl Controller {
     ) -> Vec<Result<(String, Uuid), ControllerError>> {
         let count = topics.len();
         let handle = move |engine: &mut ControllerEngine| {
-            topics.iter().map(|topic| engine.handle_delete_topic(topic)).collect()
+            engine.together(|engine| topics.iter().map(|topic| engine.handle_delete_topic(topic)).collect())
         };
         let answers: Vec<Result<(String, Uuid), _>> =
             self.run(handle).await.unwrap_or_else(|error| vec![Err(error); count]);
@@ -283,10 +285,13 @@ impl Controller {
         let handle = move |engine: &mut ControllerEngine| {
             let wanted: Vec<_> = topics.iter().map(|topic| (topic.name.as_str(), topic.count)).collect();
             engine.check_total_added(&wanted)?;
-            let grow = |topic: CreatePartitions| {
-                engine.handle_create_partitions(&topic.name, topic.count, topic.assignments, validate_only)
-            };
-            Ok(topics.into_iter().map(grow).collect())
+            Ok(engine.together(|engine| {
+                let grow = |topic: CreatePartitions| {
+                    let CreatePartitions { name, count, assignments } = topic;
+                    engine.handle_create_partitions(&name, count, assignments, validate_only)
+                };
+                topics.into_iter().map(grow).collect()
+            }))
         };
         let answers = self.run(handle).await.flatten().unwrap_or_else(|error| vec![Err(error); count]);
         self.settled(names, answers, validate_only, wait).await
@@ -360,10 +365,12 @@ impl Controller {
         validate_only: bool,
     ) -> Result<Vec<Result<(), ControllerError>>, ControllerError> {
         let alter = move |engine: &mut ControllerEngine| {
-            let one = |(topic, changes): (String, _)| {
-                engine.handle_incremental_alter_configs(&topic, changes, validate_only)
-            };
-            topics.into_iter().map(one).collect()
+            engine.together(|engine| {
+                let one = |(topic, changes): (String, _)| {
+                    engine.handle_incremental_alter_configs(&topic, changes, validate_only)
+                };
+                topics.into_iter().map(one).collect()
+            })
         };
         self.run(alter).await
     }

@@ -51,6 +51,8 @@ pub struct ControllerEngine {
     pub(super) in_flight: BTreeMap<RequestId, InFlight>,
     pub(super) next_request: i64,
     pub(super) effects: VecDeque<Effect>,
+    /// What is to be told when all of a request is decided.
+    pub(super) gathered: Option<Batch>,
     /// None before the first look at the time.
     pub(super) next_rebalance: Option<Duration>,
 }
@@ -85,6 +87,7 @@ impl ControllerEngine {
             in_flight: BTreeMap::new(),
             next_request: 0,
             effects: VecDeque::new(),
+            gathered: None,
             next_rebalance: None,
         }
     }

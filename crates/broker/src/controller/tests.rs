@@ -338,3 +338,45 @@ async fn a_broker_that_is_alone_returns_to_the_office_that_it_had_to_give_up() {
     assert!(controller.is_active());
     broker.shutdown().await.unwrap();
 }
+
+/// How many requests of each kind there are to each broker, all of them answered.
+fn sent(engine: &mut ControllerEngine) -> BTreeMap<(i32, &'static str), usize> {
+    let mut sent = BTreeMap::new();
+    for effect in effects(engine) {
+        let Effect::Send(request) = effect else { continue };
+        let kind = match request.body {
+            ControlBody::LeaderAndIsr(_) => "LeaderAndIsr",
+            ControlBody::UpdateMetadata(_) => "UpdateMetadata",
+            ControlBody::StopReplica(_) => "StopReplica",
+        };
+        *sent.entry((request.broker, kind)).or_default() += 1;
+    }
+    sent
+}
+
+#[test]
+fn a_broker_hears_at_once_of_all_that_a_request_does() {
+    let mut engine = elected(ControllerState::new("c".to_owned()), 1..=2);
+    // Ids follow the length.
+    let names: Vec<String> = (1..50).map(|len| "t".repeat(len)).collect();
+    let replicated = |name: &String| CreateTopic { replication_factor: 2, ..create(name) };
+    engine.together(|engine| {
+        for name in &names {
+            engine.handle_create_topic(replicated(name), false).unwrap();
+        }
+        engine.handle_create_topic(replicated(&names[0]), false).unwrap_err();
+    });
+    assert!(names.iter().all(|name| !engine.is_settled(name)), "every broker has to hear of each");
+    let both = |kinds: [&'static str; 2]| kinds.map(|kind| [((1, kind), 1), ((2, kind), 1)]).concat();
+    assert_eq!(sent(&mut engine), both(["LeaderAndIsr", "UpdateMetadata"]).into_iter().collect());
+    assert!(names.iter().all(|name| engine.is_settled(name)));
+    engine.together(|engine| {
+        for name in &names {
+            engine.handle_delete_topic(&TopicSelector::Name(name.clone())).unwrap();
+        }
+    });
+    assert_eq!(sent(&mut engine), both(["StopReplica", "UpdateMetadata"]).into_iter().collect());
+    assert!(engine.state().deleting.is_empty());
+    engine.together(|engine| engine.handle_delete_topic(&TopicSelector::Name("t".to_owned())).unwrap_err());
+    assert_eq!(engine.poll_effect(), None, "nothing was decided");
+}

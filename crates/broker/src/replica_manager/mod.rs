@@ -148,9 +148,11 @@ impl ReplicaManager {
     /// A topic's settings are others: its logs take them on.
     pub(crate) fn topic_configs_changed(&self, topic: &str) {
         let config = self.topic_configs.log_config(&self.log_defaults, topic);
-        let partitions = self.partitions();
-        for partition in partitions.iter().filter(|partition| partition.name().topic == topic) {
-            partition.log().log().lock().set_config(config.clone());
+        let hosted = self.topics.load().get(topic).cloned();
+        for hosted in hosted.iter().flat_map(|hosted| hosted.partitions.values()) {
+            if let HostedPartition::Online(partition) = hosted {
+                partition.log().log().lock().set_config(config.clone());
+            }
         }
     }
 
@@ -296,22 +298,24 @@ impl ReplicaManager {
 
     /// Gives partitions up, and deletes those logs that are to go (StopReplica). Blocking.
     pub(crate) fn stop_replicas(&self, request: &StopReplica) {
-        for topic in &request.topics {
-            self.stop_topic(topic);
-        }
-    }
-
-    fn stop_topic(&self, topic: &StopReplicaTopic) {
-        for hosted in self.withdraw(topic) {
+        for hosted in self.withdraw(&request.topics) {
             if let HostedPartition::Online(partition) = hosted {
                 partition.stop();
             }
         }
-        self.roles_changed(&topic.name);
+        for topic in &request.topics {
+            self.roles_changed(&topic.name);
+        }
         if self.is_offline() {
             // What is to be deleted then is a stray when the directory comes back.
             return;
         }
+        for topic in &request.topics {
+            self.delete_logs(topic);
+        }
+    }
+
+    fn delete_logs(&self, topic: &StopReplicaTopic) {
         for partition in topic.partitions.iter().filter(|partition| partition.delete) {
             let topic_partition = TopicPartition::new(&*topic.name, partition.partition);
             // A replica that was given up before may have its log still.
@@ -324,21 +328,22 @@ impl ReplicaManager {
         }
     }
 
-    /// Takes partitions out of the map.
-    fn withdraw(&self, topic: &StopReplicaTopic) -> Vec<HostedPartition> {
+    /// Takes partitions out of the map, all at once.
+    fn withdraw(&self, topics: &[StopReplicaTopic]) -> Vec<HostedPartition> {
         let _changing = self.changing.lock();
         let mut next = Topics::clone(&self.topics.load());
-        let Some(hosted) = next.get(&topic.name) else { return Vec::new() };
-        let mut hosted = HostedTopic::clone(hosted);
-        let numbers = topic.partitions.iter().map(|partition| partition.partition);
-        let stopped = numbers.filter_map(|number| hosted.partitions.remove(&number)).collect();
-        if hosted.partitions.is_empty() {
-            next.remove(&topic.name);
-        } else {
-            next.insert(topic.name.clone(), Arc::new(hosted));
+        let mut withdrawn = Vec::new();
+        for topic in topics {
+            let Some(hosted) = next.get_mut(&topic.name) else { continue };
+            let hosted = Arc::make_mut(hosted);
+            let numbers = topic.partitions.iter().map(|partition| partition.partition);
+            withdrawn.extend(numbers.filter_map(|number| hosted.partitions.remove(&number)));
+            if hosted.partitions.is_empty() {
+                next.remove(&topic.name);
+            }
         }
         self.topics.store(Arc::new(next));
-        stopped
+        withdrawn
     }
 
     /// Whether requests shall be answered with what there is instead of waiting for more.
