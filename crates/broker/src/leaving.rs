@@ -27,7 +27,12 @@ pub(crate) async fn move_leaderships_away(node: &Node) {
             );
             return;
         }
-        let reason = match timeout(REQUEST_TIMEOUT, ask(node)).await {
+        let asked = tokio::select! {
+            biased;
+            answer = timeout(REQUEST_TIMEOUT, ask(node)) => answer,
+            () = another_controller(node) => Ok(Err(io::Error::other("another controller was elected"))),
+        };
+        let reason = match asked {
             Ok(Ok(answer)) if !answer.error_code.is_ok() => answer.error_code.to_string(),
             Ok(Ok(answer)) if answer.remaining_partitions.is_empty() => return,
             Ok(Ok(answer)) => {
@@ -37,6 +42,15 @@ pub(crate) async fn move_leaderships_away(node: &Node) {
             Err(_) => ErrorCode::REQUEST_TIMED_OUT.to_string(),
         };
         tracing::info!(broker = node.config.node_id, reason, "not all leaderships have moved");
+        sleep(RETRY_BACKOFF).await;
+    }
+}
+
+/// Waits until the broker knows of another controller: one whose host is gone does not answer.
+pub(crate) async fn another_controller(node: &Node) {
+    let known = || node.metadata_cache.load().controller_id();
+    let asked = known();
+    while known() == asked {
         sleep(RETRY_BACKOFF).await;
     }
 }

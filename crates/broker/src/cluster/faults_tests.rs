@@ -14,7 +14,7 @@ use tokio::task::JoinHandle;
 
 use super::*;
 use crate::faults::FaultGuard;
-use crate::leaving::move_leaderships_away;
+use crate::leaving::{another_controller, move_leaderships_away};
 use crate::network::InterBrokerConnection;
 use crate::test_cluster::{self, record};
 
@@ -146,6 +146,27 @@ async fn a_broker_in_a_black_hole_stops_without_waiting_for_a_controller() {
     cluster.stop(2).await.unwrap();
     drop(hole);
     cluster.restart(2).await.unwrap();
+    cluster.shutdown().await.unwrap();
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn who_stops_hears_that_the_controller_that_it_asks_is_replaced() {
+    let cluster = three_brokers().await;
+    let controller = cluster.controller().unwrap();
+    let other = cluster.broker_ids().into_iter().find(|id| *id != controller).unwrap();
+    let node = cluster.brokers.lock()[&other].node().clone();
+    let hole;
+    {
+        let mut replaced = std::pin::pin!(another_controller(&node));
+        let at_once = poll_fn(|context| Poll::Ready(replaced.as_mut().poll(context).is_ready())).await;
+        assert!(!at_once, "nobody has replaced it");
+        hole = cluster.black_hole(controller).unwrap();
+        assert!(tokio::time::timeout(PATIENCE, replaced).await.is_ok(), "it is still asked");
+    }
+    drop(node);
+    cluster.stop(other).await.unwrap();
+    assert!((0..3).all(|number| cluster.leader("orders", number) != Some(other)));
+    drop(hole);
     cluster.shutdown().await.unwrap();
 }
 
