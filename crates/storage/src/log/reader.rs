@@ -21,6 +21,8 @@ pub struct LogReader {
 pub struct FetchData {
     /// Whole batches as they are stored; empty when there are none in reach.
     pub records: Bytes,
+    /// Bytes of the first batch, also when it is missing because it is larger than what was to be read; 0 when there is none.
+    pub first_batch_bytes: usize,
     /// Offset of the first batch, which may be below the offset that was asked for. Without batches: the offset asked for.
     pub first_offset: i64,
     /// Offset after the last batch; without batches: the offset asked for.
@@ -103,6 +105,7 @@ impl LogReader {
         }
         let mut data = FetchData {
             records: Bytes::new(),
+            first_batch_bytes: 0,
             first_offset: start_offset,
             next_offset: start_offset,
             segment_base_offset: start_offset,
@@ -122,6 +125,7 @@ impl LogReader {
                 data.first_offset = found.first_offset;
                 data.next_offset = found.next_offset;
                 data.records = found.records;
+                data.first_batch_bytes = found.first_size;
                 data.segment_base_offset = segment.base_offset();
                 data.relative_position = found.position;
                 break;

@@ -249,8 +249,12 @@ impl LogSegment {
         let len = wanted.min(to_usize(size - first.position));
         let bytes = read_known(&*self.file, first.position, len).at(&self.path)?;
         let (kept, next_offset) = whole_batches(&bytes, end_offset);
+        // A slice keeps in memory all that was read, and behind a small batch that may be most of a large one.
+        let is_little = kept < len - len / 4;
+        let records = if is_little { Bytes::copy_from_slice(&bytes[..kept]) } else { bytes.slice(..kept) };
         Ok(Some(SegmentData {
-            records: bytes.slice(..kept),
+            records,
+            first_size,
             first_offset: first.header.base_offset,
             next_offset: next_offset.unwrap_or(first.header.base_offset),
             position: first.position,
@@ -402,6 +406,8 @@ pub(crate) struct RollParams {
 #[derive(Debug)]
 pub(crate) struct SegmentData {
     pub(crate) records: Bytes,
+    /// Bytes of the first batch, whether it was in reach or not.
+    pub(crate) first_size: usize,
     pub(crate) first_offset: i64,
     pub(crate) next_offset: i64,
     pub(crate) position: u64,
