@@ -11,6 +11,7 @@ use parking_lot::Mutex;
 use tokio::sync::Semaphore;
 
 use crate::BrokerError;
+use crate::client_memory::ClientMemory;
 use crate::clock::Clock;
 use crate::config::BrokerConfig;
 use crate::controller::{
@@ -19,7 +20,6 @@ use crate::controller::{
 use crate::coordinator::GroupCoordinator;
 use crate::data_dir::DataDir;
 use crate::faults::BrokerFaults;
-use crate::fetch_memory::FetchMemory;
 use crate::metadata_cache::{BrokerInfo, MetadataCache};
 use crate::node::{LARGE_READS, Node, random_uuid};
 use crate::producer_ids::ProducerIdManager;
@@ -100,7 +100,7 @@ pub(crate) fn boot(
     let groups =
         Arc::new(GroupCoordinator::new(replica_manager.clone(), metadata_cache.clone(), clock.clone()));
     groups.load();
-    let fetch_memory = FetchMemory::new(config.fetch_memory);
+    let fetch_memory = ClientMemory::new(config.fetch_memory);
     Ok(Node {
         config,
         info,

@@ -139,7 +139,7 @@ impl Broker {
     ) -> Result<Self, BrokerError> {
         let mut bound = Vec::new();
         for listener in &config.listeners {
-            let from_clients = listener.name != config.inter_broker_listener();
+            let from_clients = config.is_for_clients(&listener.name);
             bound.push(bind(listener, &faults.host, from_clients).await?);
         }
         let listeners: Vec<Listening> = bound.iter().map(listening).collect();

@@ -62,8 +62,11 @@ pub struct BrokerConfig {
     pub replica_lag_time_max: Duration,
     /// `replica.selector.class`.
     pub replica_selector: ReplicaSelector,
-    /// How many bytes of records the answers to all fetching clients may hold until they are written. When it is used up
-    /// answers get smaller, down to the one batch that each is owed. Followers are not counted.
+    /// How many bytes of records the answers to all fetching clients may hold until they are written. When it is used up answers
+    /// get smaller, down to the one batch that each is owed (KIP-74), and that is waited for until there is room for it. A
+    /// quarter is for batches of at most a sixteenth; a batch larger than the rest is let through when it can have that alone,
+    /// and takes what it is more. When others have waited for a second, a client that has taken nothing for a quarter of a
+    /// second, or less than 8 MiB a second, is closed. Followers are not counted.
     pub fetch_memory: usize,
     /// Limits of the sockets.
     pub socket: SocketConfig,
@@ -104,6 +107,11 @@ impl BrokerConfig {
     pub(crate) fn inter_broker_listener(&self) -> &str {
         let first = || self.listeners.first().map_or(DEFAULT_LISTENER, |listener| listener.name.as_str());
         self.inter_broker_listener_name.as_deref().unwrap_or_else(first)
+    }
+
+    /// Whether those who come in on a listener are clients: all but the brokers on the one that was named for them.
+    pub(crate) fn is_for_clients(&self, listener: &str) -> bool {
+        self.inter_broker_listener_name.as_deref() != Some(listener)
     }
 
     pub(crate) fn validate(&self) -> Result<(), BrokerError> {
@@ -184,9 +192,10 @@ pub struct SocketConfig {
     pub request_max_bytes: usize,
     /// `queued.max.request.bytes`, of the broker: how many bytes the requests of all clients may have in memory, from when
     /// 64 KiB of one have arrived until it is taken on; smaller ones are not counted. When it is used up, a connection on which
-    /// a request arrives is not read from until there is room for all of it; a single larger one is let through alone. One that
-    /// has room and has not arrived in 10 s is given up if others wait. Kafka has no bound by default; this one suits a laptop.
-    /// What brokers say to each other on a listener of their own is not counted.
+    /// a request arrives is not read from until there is room for all of it. A quarter is for requests of at most a sixteenth; one
+    /// larger than the rest is let through when it can have that alone. When others have waited for a second, a client that has
+    /// sent nothing for a quarter of a second, or less than 8 MiB a second, is closed. Kafka has no bound by default; this one
+    /// suits a laptop. What brokers say to each other on a listener of their own is not counted.
     pub queued_max_request_bytes: usize,
     /// `max.connections`, of each listener: one more is closed as soon as it is accepted, unless another one makes room
     /// ([`first_request_timeout`](Self::first_request_timeout)). Kafka has no bound by default. All

@@ -45,6 +45,7 @@ mod boot;
 mod broker;
 #[cfg(test)]
 mod broker_cluster_tests;
+mod client_memory;
 mod clock;
 mod cluster;
 pub mod config;
@@ -53,7 +54,6 @@ mod coordinator;
 mod data_dir;
 mod error;
 mod faults;
-mod fetch_memory;
 mod fetch_session;
 mod kafka_apis;
 mod leaving;

@@ -9,13 +9,13 @@ use parking_lot::Mutex;
 use tokio::sync::Semaphore;
 use tokio::time::timeout;
 
+use crate::client_memory::ClientMemory;
 use crate::clock::Clock;
 use crate::config::BrokerConfig;
 use crate::controller::{Controller, Obedience};
 use crate::coordinator::GroupCoordinator;
 use crate::data_dir::DataDir;
 use crate::faults::BrokerFaults;
-use crate::fetch_memory::FetchMemory;
 use crate::fetch_session::FetchSessionCache;
 use crate::metadata_cache::{BrokerInfo, MetadataCache};
 use crate::network::InterBrokerConnection;
@@ -50,7 +50,8 @@ pub(crate) struct Node {
     pub(crate) obedience: Arc<Obedience>,
     pub(crate) producer_ids: ProducerIdManager,
     pub(crate) groups: Arc<GroupCoordinator>,
-    pub(crate) fetch_memory: FetchMemory,
+    /// For what is read for clients, until they have taken it.
+    pub(crate) fetch_memory: Arc<ClientMemory>,
     pub(crate) fetch_sessions: Mutex<FetchSessionCache>,
     /// Whose turn it is to read much for a client. So many at a time keep a disk busy; more would only keep the CPUs from
     /// answering others.

@@ -4,10 +4,13 @@
 
 mod support;
 
+use std::time::Duration;
+
 use milena_broker::{Broker, BrokerConfig, SocketConfig};
 use milena_protocol::messages::{ApiVersionsRequest, MetadataRequest};
 use milena_protocol::{ErrorCode, encode_request};
 use support::{Client, batch, config_on, fetch_request, start};
+use tokio::time::{Instant, sleep};
 
 async fn broker() -> (tempfile::TempDir, Broker) {
     let dir = tempfile::tempdir().unwrap();
@@ -93,7 +96,7 @@ async fn bad_input_33_the_limit_of_a_frame_can_be_set_and_is_exact() {
     assert_closes(&broker, "one byte more", &longer).await;
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn bad_input_34_clients_that_never_read_share_a_bounded_memory() {
     const BATCH: usize = 100_000;
     let dir = tempfile::tempdir().unwrap();
@@ -107,15 +110,79 @@ async fn bad_input_34_clients_that_never_read_share_a_bounded_memory() {
     }
     let healthy = client.fetch("t", 0, 0).await.records.unwrap().len();
     assert!((2 * BATCH..5 * BATCH).contains(&healthy), "{healthy}");
-    // More answers than the system's buffers between the two can hold.
-    let mut silent = Client::to(&broker).await;
-    for _ in 0..100 {
-        silent.send(12, &fetch_request("t", 0, 0, 0)).await;
+    // One that is larger than all the memory.
+    client.create_topic("large", 1, &[]).await;
+    let large = batch(&["x".repeat(8 * BATCH).as_str()]);
+    assert!(client.produce("large", 0, large.clone()).await.error_code.is_ok());
+    let topics = ["t", "t", "large", "t", "large"];
+    let mut silent = Vec::new();
+    for topic in topics {
+        let mut one = Client::to(&broker).await;
+        // More answers than the system's buffers between the two can hold.
+        for _ in 0..100 {
+            one.send(12, &fetch_request(topic, 0, 0, 0)).await;
+        }
+        silent.push(one);
     }
-    // The others get what they are owed, one batch, and so all of the log.
-    while client.fetch("t", 0, 0).await.records.unwrap().len() > 2 * BATCH {}
-    let read = client.read_all("t", 0, 0).await;
-    assert_eq!(read.len(), 20);
-    drop(silent);
-    while client.fetch("t", 0, 0).await.records.unwrap().len() < 2 * BATCH {}
+    // What is small is not in their way, nor what is sent.
+    let started = Instant::now();
+    client.create_topic("small", 1, &[]).await;
+    assert!(client.produce("small", 0, batch(&["a", "b"])).await.error_code.is_ok());
+    assert_eq!(client.read_all("small", 0, 0).await.len(), 2);
+    assert_eq!(started.elapsed(), Duration::ZERO, "nothing had to be waited for");
+    // For the rest they have to make way, and everybody gets at least the one batch that is owed.
+    assert_eq!(client.read_all("t", 0, 0).await.len(), 20);
+    assert_eq!(client.fetch("large", 0, 0).await.records.unwrap().len(), large.len());
+    for mut one in silent {
+        let mut answers = 0;
+        while one.receive_frame().await.is_some() {
+            answers += 1;
+        }
+        assert!(answers < 100, "it was served to the end");
+    }
+    assert_eq!(client.fetch("t", 0, 0).await.records.unwrap().len(), healthy);
+}
+
+#[tokio::test(start_paused = true)]
+async fn bad_input_34_requests_on_a_brokers_only_listener_share_a_bounded_memory() {
+    const MB: usize = 1 << 20;
+    let dir = tempfile::tempdir().unwrap();
+    let socket = SocketConfig { queued_max_request_bytes: 4 * MB, ..Default::default() };
+    let broker = Broker::start(BrokerConfig { socket, ..BrokerConfig::new(dir.path()) }).await.unwrap();
+    let mut client = Client::to(&broker).await;
+    client.create_topic("t", 1, &[]).await;
+    let mut half = Client::to(&broker).await;
+    half.send_raw(&framed(&vec![0; 3 * MB])[..100_000]).await;
+    sleep(Duration::from_secs(10)).await;
+    let started = Instant::now();
+    assert!(client.produce("t", 0, batch(&["x".repeat(MB / 2).as_str()])).await.error_code.is_ok());
+    assert_eq!(started.elapsed(), Duration::from_secs(1));
+    half.expect_closed().await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn bad_input_34_a_fetch_that_waits_for_more_holds_nothing_meanwhile() {
+    const BATCH: usize = 100_000;
+    let dir = tempfile::tempdir().unwrap();
+    let config = BrokerConfig { fetch_memory: 4 * BATCH, ..config_on(dir.path(), 0) };
+    let broker = Broker::start(config).await.unwrap();
+    let mut client = Client::to(&broker).await;
+    client.create_topic("t", 1, &[]).await;
+    let value = "x".repeat(BATCH);
+    for _ in 0..2 {
+        assert!(client.produce("t", 0, batch(&[&value])).await.error_code.is_ok());
+    }
+    let whole = client.fetch("t", 0, 0).await.records.unwrap().len();
+    let mut waiting = Vec::new();
+    for _ in 0..10 {
+        let mut one = Client::to(&broker).await;
+        let mut request = fetch_request("t", 0, 0, 60_000);
+        request.min_bytes = 10_000_000;
+        one.send(12, &request).await;
+        waiting.push(one);
+    }
+    sleep(Duration::from_secs(10)).await;
+    let started = Instant::now();
+    assert_eq!(client.fetch("t", 0, 0).await.records.unwrap().len(), whole);
+    assert_eq!(started.elapsed(), Duration::ZERO);
 }

@@ -15,15 +15,16 @@ use milena_protocol::messages::fetch_response::{LeaderIdAndEpoch, NodeEndpoint, 
 use milena_protocol::messages::{
     FetchPartition, FetchRequest, FetchResponse, FetchTopic, FetchableTopicResponse,
 };
-use milena_protocol::{ErrorCode, VersionRange};
-use milena_storage::FsyncPolicy;
+use milena_protocol::{ErrorCode, Frame, VersionRange};
+use milena_storage::{FsyncPolicy, StorageError};
 use tokio::time::{Instant, timeout_at};
 
 use super::RequestContext;
 use super::leader_hints::LeaderHints;
 use crate::blocking::blocking;
+use crate::client_memory::Room;
 use crate::config::ReplicaSelector;
-use crate::network::{Answer, CloseReason, Reply};
+use crate::network::{CloseReason, Reply};
 use crate::node::Node;
 use crate::replica::{FollowerFetch, Role};
 use crate::replica_manager::{Partition, Progress, ReplicaManager, Waiter, error_code};
@@ -44,19 +45,27 @@ const DEBUGGING_CONSUMER: i32 = -2;
 /// The first version that tells who leads instead (KIP-951).
 const LEADER_HINT_VERSION: i16 = 16;
 
-/// The answer is read when it is its turn to be written, so a connection never holds two of them in memory.
+/// The answer is read when it is its turn to be written, so a connection never holds two of them in memory. What it holds it has
+/// room for in `fetch_memory`.
 pub(super) fn handle(request: FetchRequest, context: RequestContext) -> Result<Reply, CloseReason> {
     let wait = Duration::from_millis(u64::try_from(request.max_wait_ms).unwrap_or(0)).min(MAX_WAIT);
     let deadline = Instant::now() + wait;
-    Ok(Reply::Later(Box::pin(answer(request, context, deadline))))
+    Ok(Reply::InTurn(Box::pin(answer(request, context, deadline))))
 }
 
-async fn answer(mut request: FetchRequest, context: RequestContext, deadline: Instant) -> Answer {
+async fn answer(
+    mut request: FetchRequest,
+    context: RequestContext,
+    deadline: Instant,
+) -> Result<(Frame, Option<Room>), CloseReason> {
+    let refused = |error_code| {
+        let answer = context.encode(&FetchResponse { error_code, ..Default::default() })?;
+        Ok((answer, None))
+    };
     let is_client = *context.peer.listener != *context.node.config.inter_broker_listener();
     if is_client && replica_id(&request, &context) >= 0 {
         // What a follower has counts for the high watermark: a client must not say that it is one.
-        let error_code = ErrorCode::CLUSTER_AUTHORIZATION_FAILED;
-        return context.encode(&FetchResponse { error_code, ..Default::default() }).map(Some);
+        return refused(ErrorCode::CLUSTER_AUTHORIZATION_FAILED);
     }
     let replicas = &context.node.replica_manager;
     let by_id = context.version() >= TOPIC_ID_VERSION;
@@ -64,15 +73,13 @@ async fn answer(mut request: FetchRequest, context: RequestContext, deadline: In
     let begun = sessions.lock().begin(&mut request, by_id, replicas.now(), rand::random);
     let session = match begun {
         Ok(session) => session,
-        Err(error_code) => {
-            return context.encode(&FetchResponse { error_code, ..Default::default() }).map(Some);
-        }
+        Err(error_code) => return refused(error_code),
     };
     let fetch = Arc::new(Fetch::new(request, &context));
-    let mut response = fetch.wait_and_read(deadline).await?;
+    let (mut response, room) = fetch.wait_and_read(deadline).await?;
     context.node.fetch_sessions.lock().finish(&session, &mut response);
     add_leader_hints(&mut response, &context);
-    context.encode(&response).map(Some)
+    Ok((context.encode(&response)?, room))
 }
 
 /// The broker that fetches; below zero for a client.
@@ -125,11 +132,28 @@ struct FetchedTopic {
 }
 
 /// What one look at all partitions found.
+#[derive(Default)]
 struct Found {
     response: FetchResponse,
     bytes: usize,
+    /// Room for the records that were found; followers need none.
+    room: Option<Room>,
+    /// What a batch had to wait for that a look before this one owed.
+    reserved: Option<Room>,
+    /// The size of the first batch, when there was no room for it. This look has come to nothing then.
+    owed: Option<usize>,
     /// Something that the client should hear of at once.
     urgent: bool,
+}
+
+impl Found {
+    fn keep(&mut self, room: Room, records: &Bytes) {
+        self.bytes += records.len();
+        match &mut self.room {
+            Some(all) => all.merge(room),
+            None => self.room = Some(room),
+        }
+    }
 }
 
 impl Fetch {
@@ -162,7 +186,10 @@ impl Fetch {
     }
 
     /// Reads at once, and if that is too little, again when enough has been appended or the time is over.
-    async fn wait_and_read(self: &Arc<Self>, deadline: Instant) -> Result<FetchResponse, CloseReason> {
+    async fn wait_and_read(
+        self: &Arc<Self>,
+        deadline: Instant,
+    ) -> Result<(FetchResponse, Option<Room>), CloseReason> {
         let waiter = Arc::new(Waiter::default());
         // Before the first look, so that no append slips in between.
         let _registrations: Vec<_> = self.partitions().map(|partition| partition.register(&waiter)).collect();
@@ -172,9 +199,11 @@ impl Fetch {
             let found = self.read(first_look).await?;
             first_look = false;
             if self.replicas.is_stopping() || found.urgent || found.bytes >= self.min_bytes {
-                return Ok(found.response);
+                return Ok((found.response, found.room));
             }
             let missing = (self.min_bytes - found.bytes) as u64;
+            // Others may have its room meanwhile.
+            drop(found);
             let enough = async {
                 loop {
                     waiter.woken().await;
@@ -185,27 +214,45 @@ impl Fetch {
                 }
             };
             if timeout_at(deadline, enough).await.is_err() {
-                return Ok(self.read(false).await?.response);
+                let found = self.read(false).await?;
+                return Ok((found.response, found.room));
             }
         }
     }
 
-    /// Looks at all partitions. What is more than a short copy is read where it holds up nobody else.
+    /// Looks at all partitions, and again when there is room for a batch that is owed (KIP-74).
     async fn read(self: &Arc<Self>, first_look: bool) -> Result<Found, CloseReason> {
+        let mut reserved = None;
+        loop {
+            let found = self.look_where_it_may_wait(first_look, reserved).await?;
+            let Some(bytes) = found.owed else { return Ok(found) };
+            // Whoever waits for room holds none.
+            drop(found);
+            reserved = Some(self.node.fetch_memory.reserve(bytes).await);
+        }
+    }
+
+    /// Looks at all partitions. What is more than a short copy is read where it holds up nobody else.
+    async fn look_where_it_may_wait(
+        self: &Arc<Self>,
+        first_look: bool,
+        reserved: Option<Room>,
+    ) -> Result<Found, CloseReason> {
         let is_short = self.is_short();
         if is_short && !self.waits_for_appends() {
-            return Ok(self.look(first_look));
+            return Ok(self.look(first_look, reserved));
         }
-        // Followers are few, and producers wait for them.
-        let turn = match self.follower {
-            None if !is_short => self.node.large_reads.clone().acquire_owned().await.ok(),
-            _ => None,
+        // Followers are few, and producers wait for them. Where clients come in too, anybody may say that it is one.
+        let takes_turns = self.follower.is_none() || self.node.config.is_for_clients(&self.listener);
+        let turn = match takes_turns && !is_short {
+            true => self.node.large_reads.clone().acquire_owned().await.ok(),
+            false => None,
         };
         let fetch = self.clone();
         let found = blocking(move || {
             // Held to the end, also if the client does not wait for it.
             let _turn = turn;
-            fetch.look(first_look)
+            fetch.look(first_look, reserved)
         });
         found.await.map_err(|_| CloseReason("the broker is stopping".to_owned()))
     }
@@ -244,19 +291,23 @@ impl Fetch {
     }
 
     /// Looks at all partitions; the first look is the one that says how far a follower is. Blocking.
-    fn look(&self, first_look: bool) -> Found {
-        let mut found = Found { response: FetchResponse::default(), bytes: 0, urgent: false };
+    fn look(&self, first_look: bool, reserved: Option<Room>) -> Found {
+        let mut found = Found { reserved, ..Default::default() };
         for topic in &self.topics {
-            let asked = topic.topic.partitions.iter().zip(&topic.partitions);
-            let partitions =
-                asked.map(|(asked, partition)| self.read_partition(asked, partition, first_look, &mut found));
-            let partitions = partitions.collect();
+            let mut partitions = Vec::with_capacity(topic.partitions.len());
+            for (asked, partition) in topic.topic.partitions.iter().zip(&topic.partitions) {
+                partitions.push(self.read_partition(asked, partition, first_look, &mut found));
+                if found.owed.is_some() {
+                    return found;
+                }
+            }
             found.response.responses.push(FetchableTopicResponse {
                 topic: topic.topic.topic.clone(),
                 topic_id: topic.topic.topic_id,
                 partitions,
             });
         }
+        found.reserved = None;
         found
     }
 
@@ -307,19 +358,14 @@ impl Fetch {
             found.urgent = true;
             return data;
         }
-        let limit = usize::try_from(asked.partition_max_bytes).unwrap_or(0);
-        let limit = limit.min(self.max_bytes.saturating_sub(found.bytes));
-        let first = found.bytes == 0;
         let bound = match self.follower {
             Some(_) => partition.reader().log_end_offset(),
             None if self.debugging => partition.reader().log_end_offset(),
             None if self.read_committed => data.last_stable_offset,
             None => data.high_watermark,
         };
-        let lease = self.node.fetch_memory.lease(if self.follower.is_some() { 0 } else { limit });
-        let limit = if self.follower.is_some() { limit } else { lease.bytes() };
-        match partition.reader().read(asked.fetch_offset, limit, bound, first) {
-            Ok(read) => {
+        match self.read_records(partition, asked, bound, found) {
+            Ok(records) => {
                 if let Some(follower) = self.follower {
                     if let Err(code) = self.confirm(partition, asked, follower, first_look) {
                         return refused(asked, code, found);
@@ -327,9 +373,9 @@ impl Fetch {
                     data.high_watermark = partition.high_watermark();
                     found.urgent |= asked.high_watermark < data.high_watermark;
                     found.urgent |= (0..data.log_start_offset).contains(&asked.log_start_offset);
+                    found.bytes += records.len();
                 }
-                found.bytes += read.records.len();
-                data.records = Some(lease.hold(read.records));
+                data.records = Some(records);
                 data
             }
             Err(error) => {
@@ -344,6 +390,40 @@ impl Fetch {
 }
 
 impl Fetch {
+    /// Reads what the request, and for a client the memory, has room for. The first batch of all is owed, however large it is.
+    fn read_records(
+        &self,
+        partition: &Partition,
+        asked: &FetchPartition,
+        bound: i64,
+        found: &mut Found,
+    ) -> Result<Bytes, StorageError> {
+        let reader = partition.reader();
+        let limit = usize::try_from(asked.partition_max_bytes).unwrap_or(0);
+        let limit = limit.min(self.max_bytes.saturating_sub(found.bytes));
+        let first = found.bytes == 0;
+        if self.follower.is_some() {
+            return Ok(reader.read(asked.fetch_offset, limit, bound, first)?.records);
+        }
+        let memory = &self.node.fetch_memory;
+        let mut room = memory.take_free(limit);
+        let mut read = reader.read(asked.fetch_offset, room.bytes(), bound, false)?;
+        if first && read.first_batch_bytes > room.bytes() {
+            let owed = read.first_batch_bytes;
+            drop(room);
+            let reserved = found.reserved.take().filter(|reserved| reserved.bytes() >= owed);
+            let Some(reserved) = reserved.or_else(|| memory.try_reserve(owed)) else {
+                found.owed = Some(owed);
+                return Ok(Bytes::new());
+            };
+            room = reserved;
+            read = reader.read(asked.fetch_offset, room.bytes(), bound, false)?;
+        }
+        room.shrink_to(read.records.len());
+        found.keep(room, &read.records);
+        Ok(read.records)
+    }
+
     /// Says that what was read for a follower is still of the log whose epochs were compared with its own; at the first look
     /// that is how far it is.
     fn confirm(

@@ -31,6 +31,10 @@ pub(super) async fn serve(
                 later.await?;
                 std::future::pending().await
             })),
+            Reply::InTurn(later) => Reply::Later(Box::pin(async move {
+                drop(later.await?);
+                std::future::pending().await
+            })),
             Reply::Now(_) => never(),
         }),
         Action::Disconnect | Action::Error(_) => Err(CloseReason("an injected fault".to_owned())),
@@ -40,6 +44,10 @@ pub(super) async fn serve(
             Reply::Later(later) => {
                 Reply::Later(Box::pin(async move { changed(&change, later.await?, call) }))
             }
+            Reply::InTurn(later) => Reply::InTurn(Box::pin(async move {
+                let (answer, room) = later.await?;
+                Ok((change(&answer, call).map_err(failed)?, room))
+            })),
         }),
     }
 }

@@ -9,8 +9,9 @@ use tokio::sync::watch;
 use tokio::task::{JoinHandle, JoinSet};
 
 use super::connection::serve;
-use super::{ConnectionSlot, Peer, PeerLog, RequestHandler, RequestMemory, Shared, stopped};
+use super::{ConnectionSlot, Peer, PeerLog, RequestHandler, Shared, stopped};
 use crate::BrokerError;
+use crate::client_memory::ClientMemory;
 use crate::config::{ListenerConfig, SocketConfig};
 use crate::faults::{FaultyListener, FaultyStream, Host};
 use crate::task_gate::TaskGate;
@@ -58,7 +59,7 @@ impl SocketServer {
         let limit = max_connections_of(listeners.len());
         config.max_connections = config.max_connections.min(limit);
         let (stop, stopping) = watch::channel(false);
-        let of_clients = RequestMemory::new(config.queued_max_request_bytes);
+        let of_clients = ClientMemory::new(config.queued_max_request_bytes);
         let start = |listener: BoundListener| {
             // Each listener has places of its own: clients, however many, must not keep the other brokers out (KIP-402).
             let shared = Arc::new(Shared {
@@ -68,7 +69,7 @@ impl SocketServer {
                 // What brokers tell each other must not wait for clients (Kafka's control plane has no pool either).
                 request_memory: match listener.from_clients {
                     true => of_clients.clone(),
-                    false => RequestMemory::new(usize::MAX),
+                    false => ClientMemory::new(usize::MAX),
                 },
                 connections: AtomicUsize::new(0),
                 silent: Arc::default(),

@@ -10,13 +10,15 @@ use bytes::{Buf, Bytes, BytesMut};
 use milena_protocol::{Frame, FrameReader};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, mpsc};
-use tokio::time::timeout;
+use tokio::time::{Instant, timeout};
 
-use super::request_memory::{ARRIVAL_LIMIT, Reserved, UNRESERVED};
 use super::silent::SilentPlace;
 use super::{Answer, BoxFuture, CloseReason, Peer, Reply, Shared, stopped};
+use crate::client_memory::Room;
 use crate::faults::{FaultyStream, ReadHalf, WriteHalf};
 
+/// Bytes of a request that are read before room is asked for: most requests never do, and a length is only a claim.
+const UNRESERVED: usize = 64 * 1024;
 /// Answers that are ready together go out together, up to about so many bytes.
 const WRITE_BATCH: usize = 256 * 1024;
 /// How many buffers one write names at most; the system's own limit is no lower anywhere.
@@ -88,6 +90,13 @@ struct Queued {
     memory: OwnedSemaphorePermit,
 }
 
+/// What a request needs to be read and handled.
+struct Admitted {
+    _memory: OwnedSemaphorePermit,
+    /// Of a large one, among those of all connections.
+    room: Option<Room>,
+}
+
 impl Connection<'_> {
     async fn read_requests(
         &self,
@@ -99,50 +108,59 @@ impl Connection<'_> {
         let frames = FrameReader::new(self.shared.config.request_max_bytes);
         let mut buffer = BytesMut::new();
         let mut stopping = self.shared.stopping.clone();
-        // The room of the request that is arriving, if it is a large one.
-        let mut room = None;
+        // For the request that is arriving, if it is a large one.
+        let mut admitted: Option<Admitted> = None;
         loop {
             while let Some(frame) =
                 frames.next_frame(&mut buffer).map_err(|error| CloseReason(error.to_string()))?
             {
                 drop(silent.take());
                 self.outstanding.fetch_add(1, Ordering::Relaxed);
-                let Some(queued) = self.handle(frame, room.take()).await? else { return Ok(()) };
+                let Some(queued) = self.handle(frame, admitted.take()).await? else { return Ok(()) };
                 if replies.send(queued).await.is_err() {
                     return Ok(());
                 }
             }
-            if room.is_none()
+            if admitted.is_none()
                 && let Some(bytes) = large_request(&buffer)
             {
                 // Until there is room nothing more is read.
                 tokio::select! {
-                    reserved = self.shared.request_memory.reserve(bytes) => room = reserved,
+                    memory = self.admit(bytes) => admitted = memory,
                     () = stopped(&mut stopping) => return Ok(()),
                 }
             }
+            let room = admitted.as_ref().and_then(|admitted| admitted.room.as_ref());
+            let progress = Instant::now();
             tokio::select! {
-                more = self.read_more(&mut read, &mut buffer) => if !more? { return Ok(()) },
-                () = overdue(room.as_ref()) => return Err(overdue_reason().into()),
+                biased;
                 () = stopped(&mut stopping) => return Ok(()),
+                more = self.read_more(&mut read, &mut buffer) => if !more? { return Ok(()) },
+                () = overdue(room, progress) => return Err(too_slow("send a request")),
             }
         }
     }
 
-    /// Hands a request on. Its room is given back when it was taken on.
-    async fn handle(&self, frame: Bytes, room: Option<Reserved>) -> Result<Option<Queued>, End> {
-        // The frame is in memory already; its permits bound what the requests behind it may add.
-        let request_memory = tokio::select! {
-            memory = self.reserve(frame.len()) => memory,
-            () = overdue(room.as_ref()) => return Err(overdue_reason().into()),
+    /// Waits for what a large request needs. What others wait for comes last: whoever has it waits for its client alone.
+    async fn admit(&self, bytes: usize) -> Option<Admitted> {
+        let memory = self.reserve(bytes).await?;
+        Some(Admitted { _memory: memory, room: Some(self.shared.request_memory.reserve(bytes).await) })
+    }
+
+    /// Hands a request on. What it has is given back when it was taken on.
+    async fn handle(&self, frame: Bytes, admitted: Option<Admitted>) -> Result<Option<Queued>, End> {
+        let admitted = match admitted {
+            Some(admitted) => Some(admitted),
+            // The frame is in memory already; its permits bound what the requests behind it may add.
+            None => self.reserve(frame.len()).await.map(|memory| Admitted { _memory: memory, room: None }),
         };
-        let Some(request_memory) = request_memory else { return Ok(None) };
+        let Some(admitted) = admitted else { return Ok(None) };
         let reply = self.shared.handler.handle(self.peer.clone(), frame).await?;
-        drop((request_memory, room));
+        drop(admitted);
         let answer_bytes = match &reply {
             Reply::Now(Some(frame)) => frame.len(),
             // Its answer is made when it is its turn to be written.
-            Reply::Now(None) | Reply::Later(_) => 0,
+            Reply::Now(None) | Reply::Later(_) | Reply::InTurn(_) => 0,
         };
         Ok(self.reserve(answer_bytes).await.map(|memory| Queued { reply, memory }))
     }
@@ -185,7 +203,11 @@ impl Connection<'_> {
         let mut batch = WriteBatch::default();
         while let Some(Queued { reply, memory }) = queue.recv().await {
             batch.memory.push(memory);
-            batch.add(self.resolve(reply).await?);
+            match reply {
+                Reply::Now(answer) => batch.add(answer),
+                Reply::Later(later) => batch.add(later.await?),
+                Reply::InTurn(later) => batch.add_large(later.await?),
+            }
             self.gather(&mut batch, &mut write, &mut queue).await?;
             self.write(&mut batch, &mut write).await?;
         }
@@ -201,27 +223,23 @@ impl Connection<'_> {
     ) -> Result<(), End> {
         while batch.bytes < WRITE_BATCH {
             let Ok(Queued { reply, memory }) = queue.try_recv() else { return Ok(()) };
-            let answer = match reply {
-                Reply::Now(answer) => answer,
+            match reply {
+                Reply::Now(answer) => batch.add(answer),
                 Reply::Later(mut later) => match poll_once(&mut later).await {
-                    Some(answer) => answer?,
+                    Some(answer) => batch.add(answer?),
                     None => {
                         self.write(batch, write).await?;
-                        later.await?
+                        batch.add(later.await?);
                     }
                 },
-            };
+                Reply::InTurn(later) => {
+                    self.write(batch, write).await?;
+                    batch.add_large(later.await?);
+                }
+            }
             batch.memory.push(memory);
-            batch.add(answer);
         }
         Ok(())
-    }
-
-    async fn resolve(&self, reply: Reply) -> Answer {
-        match reply {
-            Reply::Now(answer) => Ok(answer),
-            Reply::Later(later) => later.await,
-        }
     }
 
     async fn write(&self, batch: &mut WriteBatch, write: &mut WriteHalf<'_>) -> Result<(), End> {
@@ -229,7 +247,13 @@ impl Connection<'_> {
         while batch.has_remaining() {
             let mut slices = [io::IoSlice::new(&[]); WRITE_BUFFERS];
             let count = batch.chunks_vectored(&mut slices);
-            match timeout(limit, write.write_vectored(&slices[..count])).await {
+            let progress = Instant::now();
+            let written = tokio::select! {
+                biased;
+                written = timeout(limit, write.write_vectored(&slices[..count])) => written,
+                () = overdue(batch.room.as_ref(), progress) => return Err(too_slow("take an answer")),
+            };
+            match written {
                 Ok(Ok(0)) => return Err(End::Gone),
                 Ok(Ok(written)) => batch.advance(written),
                 Ok(Err(error)) => return Err(error.into()),
@@ -251,18 +275,16 @@ fn large_request(buffer: &BytesMut) -> Option<usize> {
     (length > UNRESERVED && buffer.len() >= UNRESERVED).then_some(length)
 }
 
-/// Comes when others have waited too long for the room of a request.
-async fn overdue(room: Option<&Reserved>) {
+/// Comes when others have waited too long for this room.
+async fn overdue(room: Option<&Room>, progress: Instant) {
     match room {
-        Some(room) => room.is_overdue().await,
+        Some(room) => room.is_overdue(progress).await,
         None => std::future::pending().await,
     }
 }
 
-fn overdue_reason() -> CloseReason {
-    CloseReason(format!(
-        "a request has not arrived in {ARRIVAL_LIMIT:?}, and others wait for its memory (queued.max.request.bytes)"
-    ))
+fn too_slow(what: &str) -> End {
+    CloseReason(format!("the peer is too slow to {what}, and others wait for its memory")).into()
 }
 
 async fn poll_once(later: &mut BoxFuture<'static, Answer>) -> Option<Answer> {
@@ -280,9 +302,16 @@ struct WriteBatch {
     bytes: usize,
     answers: usize,
     memory: Vec<OwnedSemaphorePermit>,
+    /// Of the large answer that it begins with, if it does.
+    room: Option<Room>,
 }
 
 impl WriteBatch {
+    fn add_large(&mut self, (frame, room): (Frame, Option<Room>)) {
+        self.room = room;
+        self.add(Some(frame));
+    }
+
     fn add(&mut self, answer: Option<Frame>) {
         self.answers += 1;
         if let Some(frame) = answer {

@@ -12,7 +12,6 @@ mod connection;
 mod inter_broker;
 mod patience;
 mod peer_log;
-mod request_memory;
 mod silent;
 #[cfg(test)]
 mod tests;
@@ -27,6 +26,7 @@ use bytes::Bytes;
 use milena_protocol::Frame;
 use tokio::sync::watch;
 
+use crate::client_memory::{ClientMemory, Room};
 use crate::config::SocketConfig;
 use crate::task_gate::TaskGate;
 
@@ -34,7 +34,6 @@ pub(crate) use acceptor::{BoundListener, SocketServer, max_connections_of};
 pub(crate) use inter_broker::InterBrokerConnection;
 pub(crate) use patience::Patience;
 pub(crate) use peer_log::PeerLog;
-use request_memory::RequestMemory;
 use silent::SilentConnections;
 
 /// A boxed future that may move between threads.
@@ -50,6 +49,9 @@ pub(crate) enum Reply {
     /// The answer comes later, from a future that waits for nothing but time and events, never for another request
     /// of the connection. It is polled when the answers before it are written.
     Later(BoxFuture<'static, Answer>),
+    /// The same for an answer that is large, with the room that its bytes have until they are written. It is not begun
+    /// before the answers in front of it are out, so that a client that does not take those holds no room.
+    InTurn(BoxFuture<'static, Result<(Frame, Option<Room>), CloseReason>>),
 }
 
 /// Why the broker closes a connection. The text goes to the log beside the peer's address.
@@ -79,7 +81,7 @@ pub(crate) struct Shared {
     config: SocketConfig,
     log: PeerLog,
     /// Shared with the other listeners for clients.
-    request_memory: Arc<RequestMemory>,
+    request_memory: Arc<ClientMemory>,
     connections: AtomicUsize,
     silent: Arc<SilentConnections>,
     gate: TaskGate,

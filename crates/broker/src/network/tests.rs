@@ -13,6 +13,7 @@ use tokio::sync::Notify;
 use tokio::time::Instant;
 
 use super::{BoxFuture, CloseReason, Peer, Reply, RequestHandler, SocketServer};
+use crate::client_memory::{ClientMemory, PATIENCE, STANDSTILL};
 use crate::config::{ListenerConfig, SocketConfig};
 use crate::faults::Host;
 use crate::task_gate::TaskGate;
@@ -263,7 +264,7 @@ async fn bad_input_34_requests_that_arrive_share_a_bounded_memory() {
     let mut small = connect().await;
     small.write_all(&request(3)).await.unwrap();
     assert_eq!(answer(&mut small).await, Some(3), "small requests need no room");
-    // It has had its time. The others get the room one after the other.
+    // It stands still. The others get the room one after the other.
     assert!(is_closed(&mut first).await);
     assert!(first.write_all(rest).await.is_err() || is_closed(&mut first).await);
     for other in others {
@@ -276,6 +277,114 @@ async fn bad_input_34_requests_that_arrive_share_a_bounded_memory() {
     let mut alone = TcpStream::connect(server.address).await.unwrap();
     alone.write_all(&[&bytes[..], &bytes].concat()).await.unwrap();
     assert_eq!((answer(&mut alone).await, answer(&mut alone).await), (Some(1), Some(1)));
+}
+
+/// The beginning of a request of so many bytes, of which the rest never comes.
+async fn begin_request(server: &Server, bytes: i32) -> TcpStream {
+    let mut stream = TcpStream::connect(server.address).await.unwrap();
+    stream.write_i32(bytes).await.unwrap();
+    stream.write_all(&request(1)[4..]).await.unwrap();
+    stream.write_all(&[0; 100_000]).await.unwrap();
+    stream
+}
+
+#[tokio::test(start_paused = true)]
+async fn bad_input_34_a_modest_request_hardly_waits_for_those_that_never_arrive() {
+    const MB: i32 = 1_000_000;
+    let config = SocketConfig { queued_max_request_bytes: 20_000_000, ..Default::default() };
+    let server = serve(config, 0).await;
+    let ask = async || {
+        let started = Instant::now();
+        let mut stream = TcpStream::connect(server.address).await.unwrap();
+        stream.write_all(&large_request(1)).await.unwrap();
+        (answer(&mut stream).await, started.elapsed())
+    };
+    let mut stopped = Vec::new();
+    for _ in 0..10 {
+        stopped.push(begin_request(&server, 7 * MB).await);
+    }
+    assert_eq!(ask().await, (Some(1), Duration::ZERO), "large ones have no room but their own");
+    // They may stand still for as long as nobody needs their room. Now eight wait for the room of two.
+    for stream in &mut stopped {
+        assert!(is_closed(stream).await);
+    }
+    let alone = begin_request(&server, 14 * MB).await;
+    // Those of its own size have all the rest, five of them, and more wait in front of it.
+    let mut modest = Vec::new();
+    for _ in 0..30 {
+        modest.push(begin_request(&server, MB).await);
+    }
+    let (answer, waited) = ask().await;
+    assert_eq!(answer, Some(1));
+    assert!((PATIENCE..=PATIENCE + 7 * STANDSTILL).contains(&waited), "{waited:?}");
+    // Its room is of no use to those who waited.
+    assert_eq!(alone.try_read(&mut [0; 1]).unwrap_err().kind(), std::io::ErrorKind::WouldBlock);
+}
+
+/// Answers each request in turn with 16 MB, or 1 KB if its id is odd, for which there has to be room.
+struct Large {
+    memory: Arc<ClientMemory>,
+    large_ones: Arc<AtomicUsize>,
+}
+
+impl RequestHandler for Large {
+    fn handle(&self, _peer: Arc<Peer>, frame: Bytes) -> BoxFuture<'_, Result<Reply, CloseReason>> {
+        let id = decode_request_head(&mut Decoder::new(frame)).unwrap().correlation_id;
+        let is_small = id % 2 == 1;
+        let padding = if is_small { 1 << 10 } else { 16 << 20 };
+        let (memory, large_ones) = (self.memory.clone(), self.large_ones.clone());
+        Box::pin(async move {
+            Ok(Reply::InTurn(Box::pin(async move {
+                let room = memory.reserve(padding).await;
+                large_ones.fetch_add(usize::from(!is_small), Ordering::Relaxed);
+                // Each key is 6 bytes long.
+                let api_keys = vec![Default::default(); padding / 6];
+                let response = ApiVersionsResponse { api_keys, ..Default::default() };
+                let answer = encode_response(ApiKey::ApiVersions, 0, id, &response).unwrap();
+                Ok((answer, Some(room)))
+            })))
+        })
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn bad_input_34_who_takes_no_answers_makes_way_for_those_who_do() {
+    let listener = SocketServer::bind(&ListenerConfig::loopback(0), &Host::alone(1), true).await.unwrap();
+    let address = listener.address;
+    let large_ones = Arc::new(AtomicUsize::new(0));
+    // Less than one of the large answers.
+    let handler: Arc<dyn RequestHandler> =
+        Arc::new(Large { memory: ClientMemory::new(12 << 20), large_ones: large_ones.clone() });
+    let gate = TaskGate::new(tokio::runtime::Handle::current());
+    let _sockets = SocketServer::start(vec![listener], SocketConfig::default(), &handler, &gate);
+    let ask = async |ids: &[i32]| {
+        let mut stream = TcpStream::connect(address).await.unwrap();
+        let requests: Vec<u8> = ids.iter().flat_map(|id| request(*id).to_vec()).collect();
+        stream.write_all(&requests).await.unwrap();
+        stream
+    };
+    let mut unread = ask(&[2, 4]).await;
+    // It may take its time while it is in nobody's way.
+    tokio::time::sleep(Duration::from_secs(20)).await;
+    let mut others = Vec::new();
+    for _ in 0..4 {
+        others.push(ask(&[3, 2, 4]).await);
+    }
+    let started = Instant::now();
+    let mut small = ask(&[5, 7]).await;
+    assert_eq!((answer(&mut small).await, answer(&mut small).await), (Some(5), Some(7)));
+    assert_eq!((started.elapsed(), large_ones.load(Ordering::Relaxed)), (Duration::ZERO, 1));
+
+    let mut honest = ask(&[6, 8]).await;
+    assert_eq!(answer(&mut honest).await, Some(6));
+    let waited = started.elapsed();
+    assert!((PATIENCE..=PATIENCE + 5 * STANDSTILL).contains(&waited), "{waited:?}");
+    assert_eq!(answer(&mut honest).await, Some(8));
+    assert_eq!(large_ones.load(Ordering::Relaxed), 7, "each of the others had one turn");
+    assert_eq!(answer(&mut unread).await, None, "what was left of it is gone");
+    for mut other in others {
+        assert_eq!((answer(&mut other).await, answer(&mut other).await), (Some(3), None));
+    }
 }
 
 #[tokio::test(start_paused = true)]

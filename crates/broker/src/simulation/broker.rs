@@ -341,6 +341,10 @@ impl RequestEntry {
                     async move { later.await.map_err(|reason| reason.to_string()) },
                 )))
             }
+            Ok(Reply::InTurn(later)) => Ok(Answering::Later(Box::pin(async move {
+                let (frame, _room) = later.await.map_err(|reason| reason.to_string())?;
+                Ok(Some(frame))
+            }))),
             Err(reason) => Err(reason.to_string()),
         }
     }
