@@ -94,8 +94,7 @@ fn comes_back(node: &Node) -> bool {
         return false;
     }
     !node.controller.is_alone() || {
-        let view = node.registry.watch().borrow().clone();
-        node.controller.registry_changed(&view, node.obedience.broker_epoch());
+        node.controller.look_at_registry(node.obedience.broker_epoch());
         node.controller.is_active()
     }
 }

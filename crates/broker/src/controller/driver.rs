@@ -108,9 +108,20 @@ impl Controller {
 
     /// Hears who is alive and who is the controller; wants to be it if nobody is. Blocking.
     pub(crate) fn registry_changed(&self, view: &RegistryView, broker_epoch: i64) {
+        self.hear(self.office.lock(), view, broker_epoch);
+    }
+
+    /// As [`registry_changed`](Self::registry_changed), for who is told of nothing: of the registry as it is now. A view that was
+    /// taken before somebody else had the office would take it away again.
+    pub(crate) fn look_at_registry(&self, broker_epoch: i64) {
+        let office = self.office.lock();
+        let view = self.registry.watch().borrow().clone();
+        self.hear(office, &view, broker_epoch);
+    }
+
+    fn hear(&self, mut office: MutexGuard<'_, Option<Office>>, view: &RegistryView, broker_epoch: i64) {
         let own = self.config.node_id;
         let is_registered = view.brokers.get(&own).is_some_and(|broker| broker.epoch == broker_epoch);
-        let mut office = self.office.lock();
         if office.as_ref().is_some_and(|office| Some(office.info) != view.controller) {
             tracing::info!(broker = own, "this broker is no longer the controller");
             *office = None;
@@ -393,8 +404,7 @@ impl Controller {
         if let Delivery::Local(broker) = &self.delivery
             && !self.is_active()
         {
-            let view = self.registry.watch().borrow().clone();
-            self.registry_changed(&view, broker.broker_epoch());
+            self.look_at_registry(broker.broker_epoch());
         }
     }
 
