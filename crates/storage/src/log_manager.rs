@@ -492,9 +492,10 @@ impl LogManager {
     /// # Errors
     /// The first failure; the next start recovers then.
     pub fn shutdown(&self) -> Result<()> {
-        let mut failed = Ok(());
+        // Once for all logs.
+        let mut failed = self.fs.sync_dir(&self.dir).at(&self.dir);
         for handle in self.logs() {
-            let closed = handle.log().lock().close();
+            let closed = handle.log().lock().close_in_synced_dir();
             failed = failed.and(closed);
         }
         failed?;

@@ -6,13 +6,13 @@ mod common;
 
 use std::collections::BTreeMap;
 use std::path::Path;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 
 use common::*;
 use milena_protocol::Uuid;
 use milena_storage::checkpoint::MetaProperties;
 use milena_storage::fs::{
-    CrashPlan, FaultyFileSystem, MemoryFileSystem, RealFileSystem, SharedFileSystem, read_file,
+    CrashPlan, FaultyFileSystem, FsOperation, MemoryFileSystem, RealFileSystem, SharedFileSystem, read_file,
 };
 use milena_storage::{
     ErrorKind, FsyncPolicy, LogConfig, LogManager, LogManagerOptions, Result, TopicPartition,
@@ -360,4 +360,38 @@ fn a_topic_with_the_longest_name_can_be_deleted() {
         assert!(left.flatten().all(|entry| !entry.path().is_dir()), "a directory is left");
     }
     assert_eq!(manager.failures().failure(), None);
+}
+
+#[test]
+fn a_shutdown_syncs_no_log_that_nothing_was_ever_in() {
+    let faulty = FaultyFileSystem::new(MemoryFileSystem::shared());
+    let fs: SharedFileSystem = Arc::new(faulty.clone());
+    let first = manager(&fs, Path::new("data")).unwrap();
+    for partition in 0..20 {
+        let empty = TopicPartition::new("empty", partition);
+        first.get_or_create(&empty, Some(TOPIC_ID), LogConfig::default(), NOW).unwrap();
+    }
+    fill(&first, 1);
+    let syncs = Arc::new(Mutex::new(Vec::new()));
+    let seen = Arc::clone(&syncs);
+    faulty.on_operation(move |operation, path| {
+        if matches!(operation, FsOperation::Sync | FsOperation::SyncDir) {
+            seen.lock().unwrap().push(path.to_owned());
+        }
+    });
+    first.shutdown().unwrap();
+    drop(first);
+    let synced = std::mem::take(&mut *syncs.lock().unwrap());
+    let below = |name: &str| synced.iter().filter(|path| path.to_string_lossy().contains(name)).count();
+    assert_eq!(below("empty-"), 0, "{synced:?}");
+    assert!(below("orders.v-1-0") > 0 && synced.iter().any(|path| path.ends_with("data")), "{synced:?}");
+
+    // What was shut down in order survives a power cut, and the empty logs are what they were.
+    faulty.restart(CrashPlan::DropUnsynced).unwrap();
+    let second = manager(&fs, Path::new("data")).unwrap();
+    assert_eq!(second.logs().len(), 21);
+    let full = second.get(&TopicPartition::new("orders.v-1", 0)).unwrap();
+    assert_eq!(read_all(&full.log().lock(), 300).len(), 3);
+    let empty = second.get(&TopicPartition::new("empty", 7)).unwrap();
+    assert_eq!(empty.log().lock().log_end_offset(), 0);
 }

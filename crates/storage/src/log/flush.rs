@@ -128,8 +128,30 @@ impl Log {
         self.check_not_poisoned()?;
         self.poisoned = Some("it was closed".to_owned());
         self.active.seal()?;
-        self.take_snapshot()?;
-        self.sync_segments(self.log_end_offset())
+        let end = self.log_end_offset();
+        if end == 0 && self.truncations == 0 {
+            // Nothing was ever in it.
+            return Ok(());
+        }
+        if self.truncations > 0 {
+            // It may end where it was synced, and still be longer on the disk.
+            self.active.sync()?;
+        }
+        let mut pending = self.pending_flush(end);
+        if !self.snapshot_offsets()?.contains(&end) {
+            self.take_snapshot()?;
+            // That has synced the directory.
+            pending.dirs.retain(|dir| *dir != self.dir);
+        }
+        pending.sync()?;
+        self.recovery_point = self.recovery_point.max(end);
+        Ok(())
+    }
+
+    /// As [`close`](Self::close), when the name of the log's directory is known to be durable.
+    pub(crate) fn close_in_synced_dir(&mut self) -> Result<()> {
+        self.parent_synced = true;
+        self.close()
     }
 
     /// Another [`Log`] is going to be opened on the same files: this one takes nothing any more.
