@@ -7,6 +7,7 @@ use std::{
     collections::HashMap,
     future::poll_fn,
     io,
+    num::NonZero,
     panic::{AssertUnwindSafe, catch_unwind},
     sync::Arc,
     task::Poll,
@@ -22,7 +23,7 @@ use milena_core::{
     time::Instant,
 };
 use tokio::{
-    sync::{mpsc, watch},
+    sync::{Semaphore, mpsc, watch},
     task::{AbortHandle, spawn_blocking, yield_now},
     time::sleep_until,
 };
@@ -109,6 +110,8 @@ struct Driver<E> {
     connections: HashMap<ConnectionId, Handle>,
     events: mpsc::Receiver<Event>,
     report: mpsc::Sender<Event>,
+    /// A permit for each processor: more codecs at a time would only want more threads.
+    codecs: Arc<Semaphore>,
     /// What the driver itself found out while it carried commands out.
     found: Vec<Event>,
 }
@@ -130,6 +133,7 @@ impl<E: Engine> Driver<E> {
             connections: HashMap::new(),
             events,
             report,
+            codecs: Arc::new(Semaphore::new(thread::available_parallelism().map_or(1, NonZero::get))),
             found: Vec::new(),
         }
     }
@@ -216,12 +220,18 @@ impl<E: Engine> Driver<E> {
                 }
             }
             Command::Compress(mut job) => {
-                let report = self.report.clone();
-                spawn_blocking(move || {
-                    // A codec that panics costs one batch, whose fate the job tells.
-                    let _ = catch_unwind(AssertUnwindSafe(|| job.run()));
-                    // The driver may be gone, and then nobody needs the result.
-                    let _ = report.blocking_send(Event::Compressed(job));
+                let (report, codecs) = (self.report.clone(), Arc::clone(&self.codecs));
+                tokio::spawn(async move {
+                    let _permit = codecs.acquire_owned().await;
+                    let compressed = spawn_blocking(move || {
+                        // A codec that panics costs one batch, whose fate the job tells.
+                        let _ = catch_unwind(AssertUnwindSafe(|| job.run()));
+                        job
+                    });
+                    if let Ok(job) = compressed.await {
+                        // The driver may be gone, and then nobody needs the result.
+                        let _ = report.send(Event::Compressed(job)).await;
+                    }
                 });
             }
         }
