@@ -148,6 +148,8 @@ impl Story {
         self.others.spawn(watch_brokers(sim.clone()));
         let until = Instant::now() + sim.plan.faults_for;
         self.scenario.happen(&sim, self.chance.fork(), until).await;
+        // A torn write that has found nothing to tear so far must not do so when all is said to be well.
+        sim.hosts.iter().for_each(|host| host.disk.leave_power_on());
         sim.history().healed_at = sim.now();
         sim.enter_phase(Phase::Healed);
         sleep(sim.plan.calm_for).await;

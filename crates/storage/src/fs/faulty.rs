@@ -92,6 +92,11 @@ impl FaultyFileSystem {
         self.state.lock().power_left = Some(operations);
     }
 
+    /// Takes a power cut back that has not happened.
+    pub fn leave_power_on(&self) {
+        self.state.lock().power_left = None;
+    }
+
     /// Whether the scripted power cut has happened.
     #[must_use]
     pub fn is_powered_off(&self) -> bool {
